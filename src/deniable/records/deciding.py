@@ -129,8 +129,8 @@ def look_at(reader: Reader, embedding: Embedding, *, most: int, report: Report |
     except RecordError as raised:
         complete, error, left = False, raised, _fail(raised)
     return Look(
-        columns=columns.profiles(),
-        private=private.profiles(),
+        columns=list(columns.profiles.values()),
+        private=list(private.profiles.values()),
         named=named,
         records=records,
         complete=complete,
@@ -247,7 +247,7 @@ def judge_table(
         for value in values:
             for path, inner in fields_of(name, value):
                 inside.add(path, inner)
-        profiles = inside.profiles()
+        profiles = list(inside.profiles.values())
         why = next(filter(None, map(why_refused, profiles)), None)
         if why is None and inside.more:
             why = "more parts than are looked into"
@@ -266,10 +266,7 @@ def judge_table(
 
 def _check_named(reader: Reader, look: Look) -> None:
     """Check that columns which are kept or left out are there: with a slip in its name, another column would
-    be released.
-
-    :raises InvalidParameter: if one is not.
-    """
+    be released."""
     if reader.layout.format in SPREADSHEETS or not look.records:
         return
     others, roles = {str(column.path) for column in look.columns}, reader.layout.roles
@@ -284,11 +281,7 @@ def _check_named(reader: Reader, look: Look) -> None:
 
 
 def _check_sheets(reader: Reader) -> None:
-    """Check that every other sheet of a workbook has one role.
-
-    :raises InvalidParameter: if one was named that is not there, or twice.
-    :raises UndecidedColumns: if one has none.
-    """
+    """Check that every other sheet of a workbook has one role."""
     roles, named = reader.layout.roles, set[str]()
     for role, names in (("keep_sheets", roles.keep_sheets), ("drop_sheets", roles.drop_sheets)):
         for name in names:

@@ -10,21 +10,18 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from deniable.atomic import read_plain_file
 from deniable.errors import InvalidParameter, MalformedReceipt, RecordError, ResumeError, printable
-from deniable.records.formats.folder import FolderSource
 from deniable.records.formats.layout import Layout
 from deniable.records.formats.reader import Reader
-from deniable.records.formats.source import FileSource, Source
 from deniable.release.privatizer import Privatizer
 from deniable.release.receipt import ENDING, LONGEST_RECEIPT, Receipt
 from deniable.release.tally import Tally
-from deniable.version import __version__
 
 _VERSIONS = {
     "rules_for_words": "rules for words",
@@ -32,41 +29,28 @@ _VERSIONS = {
     "unicode_tables": "Unicode tables of regex",
 }
 _DESCRIBING = ("mechanism", "guarantee", "epsilon_per_word", "epsilon_per_record", "embedding", "policy")
+_MOST_RECEIPTS = 1_000
 _OR_START_OVER = "name another output, or start over with force=True"
 
 
-def identity_of(private: Privatizer, source: Source, layout: Layout) -> dict[str, Any]:
-    """Return the input and every setting that the output depends on, as JSON-ready data without private
-    text."""
-    identity = source.identity or {"input": source.name}
-    return {"deniable": __version__, **identity, **_settings(private, layout)}
+def settings_of(private: Privatizer, layout: Layout) -> dict[str, Any]:
+    """Return every setting that the output depends on, as JSON-ready data without private text."""
+    return {**layout.to_dict(), **private.settings.identity()}
+
+
+def digest_of(described: Mapping[str, Any]) -> str:
+    """Return a digest of JSON-ready data."""
+    return hashlib.blake2b(json.dumps(described, sort_keys=True).encode(), digest_size=16).hexdigest()
 
 
 def settings_digest(private: Privatizer, layout: Layout) -> str:
     """Return a digest of every setting that the output depends on: with a key, equal digests and records give
     equal words."""
-    return _digest(_settings(private, layout))
-
-
-def job_digest(private: Privatizer, source: Source, layout: Layout) -> str:
-    """Return a digest of where the input lies and of all settings, for the receipt: another job must not take
-    its output for its own. What is in the input is no part of it, not even its size."""
-    return _digest({"input": (source.identity or {}).get("input")} | _settings(private, layout))
-
-
-def _digest(described: Mapping[str, Any]) -> str:
-    return hashlib.blake2b(json.dumps(described, sort_keys=True).encode(), digest_size=16).hexdigest()
-
-
-def _settings(private: Privatizer, layout: Layout) -> dict[str, Any]:
-    return {**layout.to_dict(), **private.settings.identity()}
+    return digest_of(settings_of(private, layout))
 
 
 def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Path) -> None:
-    """Check that a job that was begun is the one to continue.
-
-    :raises ResumeError: if not, with every setting that differs.
-    """
+    """Check that a job that was begun is the one to continue."""
     if begun.get("randomness") == "keyed":  # older jobs do not say the version
         begun = {**begun, "keyed_noise": begun.get("keyed_noise", 1)}
     differing = [key for key in {**begun, **now} if begun.get(key) != now.get(key)]
@@ -88,37 +72,33 @@ def check_identity(begun: Mapping[str, Any], now: Mapping[str, Any], partial: Pa
 def check_finished(private: Privatizer, job: str, receipt: Path, target: Path) -> None:
     """Check by its receipt that a finished output is that of the job with this digest.
 
-    :raises ResumeError: if there is no receipt, by which anybody's file could be taken for a release, or if
-        it says otherwise, with every setting that differs as far as it tells.
+    Without a receipt, anybody's file could be taken for a release.
+
+    :raises ResumeError: if it is not, with every setting that differs as far as the receipt tells.
     """
     try:
         content = read_plain_file(receipt, longest=LONGEST_RECEIPT, what="receipt", error=MalformedReceipt)
         finished = json.loads(content)
         then = {key: finished[key] for key in _DESCRIBING}
         noise = dict(finished.get("randomness", {}))
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-        RecursionError,
-    ):  # MalformedReceipt is a ValueError
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):  # also MalformedReceipt
         problem = f"exists, and no receipt ({receipt.name}) says that it was released"
         raise ResumeError(target, f"{problem}; {_OR_START_OVER}") from None
     now = private.settings.to_dict()
+    drawn_by = now["randomness"]
     differing = [key for key in _DESCRIBING if then[key] != now[key]]
-    if any(noise.get(key) != now["randomness"].get(key) for key in ("key", "consistent")):
+    if any(noise.get(key) != drawn_by.get(key) for key in ("key", "consistent")):
         differing.append("key")
-    elif noise.get("source") == "keyed" and noise.get("version", 1) != now["randomness"].get("version"):
+    elif noise.get("source") == "keyed" and noise.get("version", 1) != drawn_by.get("version"):
         differing.append("version of keyed noise")
+    problem = ""
     if differing:
-        raise ResumeError(
-            target, f"is finished, with other settings ({', '.join(differing)}); {_OR_START_OVER}"
-        )
-    if finished.get("job") != job:
-        another = "the input lay elsewhere, or other columns were named, other words kept, or the"
-        another += " file was read otherwise"
-        raise ResumeError(target, f"is finished, by another job: {another}; {_OR_START_OVER}")
+        problem = f"with other settings ({', '.join(differing)})"
+    elif finished.get("job") != job:
+        problem = "by another job: the input lay elsewhere, or other columns were named, other words kept, or"
+        problem += " the file was read otherwise"
+    if problem:
+        raise ResumeError(target, f"is finished, {problem}; {_OR_START_OVER}")
 
 
 def receipt_of(
@@ -155,46 +135,32 @@ def relaxations_of(
     ``several`` says that records had more than one text, also if they have no lists: one name can be that of
     a key and a path.
     """
-    budget = "(in the budget: longest_row; a record there is one {})"
+    summed, what, more = "", "", ""
     if len(columns) > 1:
         summed = f"{len(columns)} columns are privatized: what is spent on a row adds up over its cells"
-        return [*relaxations, f"{summed} {budget.format('cell')}"]
-    if lists and columns:
+        what = "cell"
+    elif lists and columns:
         summed = "a column holds lists of texts: what is spent on a row adds up over its elements"
-        return [
-            *relaxations,
-            f"{summed} {budget.format('element')}, and how many elements a list has is released",
-        ]
-    if several and columns:
+        what, more = "element", ", and how many elements a list has is released"
+    elif several and columns:
         summed = "a record has the column by its very name and by its path"
-        return [*relaxations, f"{summed}: what is spent on a row adds up over both {budget.format('text')}"]
-    return list(relaxations)
+        summed, what = f"{summed}: what is spent on a row adds up over both", "text"
+    if not summed:
+        return list(relaxations)
+    return [*relaxations, f"{summed} (in the budget: longest_row; a record there is one {what}){more}"]
 
 
 def check_budget(record_epsilon: float | None, columns: Sequence[str], *, lists: bool = False) -> None:
     """Check that a budget per record means what it says; ``lists`` says whether a column may hold several
-    texts of a record.
-
-    :raises InvalidParameter: if it would be spent once per column, or per element of a list.
-    """
-    if record_epsilon is None:
-        return
+    texts of a record."""
+    problem = None
     if lists:
         problem = "would be spent once per element: a column holds lists of texts"
-        raise InvalidParameter(
-            "record_epsilon",
-            record_epsilon,
-            f"{problem}; use epsilon, or put each text into a record of its own",
-        )
-    if len(columns) > 1:
+        problem += "; use epsilon, or put each text into a record of its own"
+    elif len(columns) > 1:
         problem = f"would be spent {len(columns)} times, once per column; name one column, or use epsilon"
+    if record_epsilon is not None and problem is not None:
         raise InvalidParameter("record_epsilon", record_epsilon, problem)
-
-
-if TYPE_CHECKING:
-    from deniable.release.receipt_page import ReceiptFile
-
-_MOST_RECEIPTS = 1_000
 
 
 def released_before(digest: str, private: Privatizer, folders: Iterable[Path]) -> list[str]:
@@ -205,42 +171,6 @@ def released_before(digest: str, private: Privatizer, folders: Iterable[Path]) -
     """
     from deniable.release.receipt_page import read_receipt_file  # loads msgspec
 
-    for path in _receipts(folders):
-        try:
-            receipt = read_receipt_file(path)
-        except (MalformedReceipt, RecordError, OSError):
-            continue
-        known = (receipt.files or {}).get("input")
-        if known is None or known.digest != digest or _is_repeated(receipt, private):
-            continue
-        return [
-            f"{printable(known.name)} was released before ({printable(path.name)}, "
-            f"{printable(receipt.created)}): each release spends its budget again, and choosing among "
-            "releases voids the guarantee. With a key (--key-file) the same words come out again"
-        ]
-    return []
-
-
-def describe_output(written: Path, target: Path) -> dict[str, Any]:
-    """Return the name, size and digest of what is published as ``target``."""
-    source = FolderSource(written) if written.is_dir() else FileSource(written)
-    try:
-        return described(target.name, source.size, source.digest())
-    finally:
-        source.close()
-
-
-def described(name: str, size: int | None, digest: str | None) -> dict[str, Any]:
-    """Return what a receipt says of a file."""
-    return {"name": name, "bytes": size, "digest": digest}
-
-
-def _receipts(folders: Iterable[Path]) -> Iterator[Path]:
-    for folder in dict.fromkeys(each.resolve() for each in folders):
-        yield from sorted(folder.glob(f"*{ENDING}"))[:_MOST_RECEIPTS]
-
-
-def _is_repeated(receipt: ReceiptFile, private: Privatizer) -> bool:
     settings = private.settings
     now = (
         settings.randomness.get("key"),
@@ -249,10 +179,25 @@ def _is_repeated(receipt: ReceiptFile, private: Privatizer) -> bool:
         settings.ceiling,
         settings.record_epsilon,
     )
-    return receipt.randomness.key is not None and now == (
-        receipt.randomness.key,
-        receipt.mechanism,
-        receipt.embedding.fingerprint,
-        receipt.epsilon_per_word,
-        receipt.epsilon_per_record,
-    )
+    for folder in dict.fromkeys(each.resolve() for each in folders):
+        for path in sorted(folder.glob(f"*{ENDING}"))[:_MOST_RECEIPTS]:
+            try:
+                receipt = read_receipt_file(path)
+            except (MalformedReceipt, RecordError, OSError):
+                continue
+            before, key = (receipt.files or {}).get("input"), receipt.randomness.key
+            then = (
+                key,
+                receipt.mechanism,
+                receipt.embedding.fingerprint,
+                receipt.epsilon_per_word,
+                receipt.epsilon_per_record,
+            )
+            if before is None or before.digest != digest or (key is not None and then == now):
+                continue
+            return [
+                f"{printable(before.name)} was released before ({printable(path.name)}, "
+                f"{printable(receipt.created)}): each release spends its budget again, and choosing among "
+                "releases voids the guarantee. With a key (--key-file) the same words come out again"
+            ]
+    return []

@@ -18,7 +18,6 @@ from collections.abc import Callable
 from contextlib import closing, nullcontext
 from dataclasses import KW_ONLY, dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from deniable.atomic import (
     beside,
@@ -39,14 +38,13 @@ from deniable.records.deciding import open_decided
 from deniable.records.describing import (
     check_finished,
     check_identity,
-    describe_output,
-    described,
-    identity_of,
-    job_digest,
+    digest_of,
     receipt_of,
     released_before,
+    settings_of,
 )
 from deniable.records.formats.layout import FOLDER, Layout
+from deniable.records.formats.opening import open_source
 from deniable.records.formats.reader import Reader
 from deniable.records.formats.source import Source
 from deniable.records.journal import Journal, Partial
@@ -56,6 +54,7 @@ from deniable.release.card import Card
 from deniable.release.privatizer import Privatizer
 from deniable.release.receipt import Receipt
 from deniable.release.tally import Tally
+from deniable.version import __version__
 
 SECONDS_BETWEEN_CHECKPOINTS = 1.0
 _BYTES_BETWEEN_CHECKPOINTS = 8 << 20
@@ -94,10 +93,17 @@ class Job:
             to be resumed cannot be.
         :raises RecordError: if the output cannot go where it is to go.
         """
-        self.target = _check_target(self.target, self.layout, through_links=self.through_links)
+        if self.target.is_symlink():
+            if not self.through_links:
+                problem = "is a link, and nothing is written through links here; remove it"
+                raise RecordError(self.target, problem)
+            self.target = self.target.resolve()
+        if self.layout.format != FOLDER or not self.target.is_dir():
+            check_place(self.target, "without -o the output goes to standard output")
+        self.layout.check_output_name(self.target)
         self.partial_path = beside(self.target, ".partial")
         self.journal_path = beside(self.target, ".journal")
-        self.receipt_path = beside(self.target, ".receipt.json") if self.receipt is None else self.receipt
+        self.receipt_path = self.receipt or beside(self.target, ".receipt.json")
         self.card_path = beside(self.target, CARD)
         self._finishing_path = beside(self.target, ".finishing")
         # What is released must not be left without a receipt or a card because it cannot be written in the
@@ -108,13 +114,18 @@ class Job:
         check_apart(self.source.name, self.target, *own)
         check_workers(self.private, self.workers)
         self._input: Source | None = None if self.source.identity is None else self.source.again()
-        problem = None
+        problem = ""
         if self._input is None:
             problem = "a stream cannot be read again; resuming needs a file as input"
         elif self.private.settings.seeded:
             problem = "with a seed the noise of the earlier run would be repeated; start over with force=True"
-        if self.resume and problem is not None:
+        if self.resume and problem:
             raise InvalidParameter("resume", True, problem)
+        settings, known = settings_of(self.private, self.layout), self.source.identity or {}
+        self._identity = {"deniable": __version__, **(known or {"input": self.source.name}), **settings}
+        # For the receipt: another job must not take its output for its own. What is in the input is no part
+        # of it, not even its size.
+        self._digest = digest_of({"input": known.get("input")} | settings)
 
     def run(self) -> Receipt | None:
         """Do the work, or the rest of it, and return the receipt; None if it was finished before.
@@ -143,9 +154,8 @@ class Job:
             journal = Journal(self.journal_path)
         except OSError as error:
             raise RecordError(self.target, f"cannot be written there: {error.strerror or error}") from error
-        job = job_digest(self.private, self.source, self.layout)
         try:
-            partial = self._open(journal, job)
+            partial = self._open(journal)
             if partial is None and journal.job is None:
                 return None
             if partial is not None:
@@ -154,7 +164,7 @@ class Job:
                 finally:
                     partial.close()
             receipt = receipt_of(promised, reader, self.layout, journal.tally, journal.generators)
-            return self._finish(replace(receipt, job=job), card, reader, journal, digest)
+            return self._finish(replace(receipt, job=self._digest), card, reader, journal, digest)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -167,15 +177,14 @@ class Job:
                 journal.remove()
             journal.close()
 
-    def _open(self, journal: Journal, job: str) -> Partial | None:
+    def _open(self, journal: Journal) -> Partial | None:
         """Return the partial file to append to; None if every record is released already."""
-        now = identity_of(self.private, self.source, self.layout)
         has_partial, resume, force = self.partial_path.exists(), self.resume, self.force
         if resume and journal.ends:
-            check_identity(journal.job or {}, now, self.partial_path)
+            check_identity(journal.job or {}, self._identity, self.partial_path)
             return self._continue(journal)
         if resume and journal.job is None and self.target.exists() and not has_partial and not force:
-            check_finished(self.private, job, self.receipt_path, self.target)
+            check_finished(self.private, self._digest, self.receipt_path, self.target)
             return None
         force = force or (resume and journal.replaces)
         if not force:
@@ -187,7 +196,7 @@ class Job:
         if self.layout.format == FOLDER and self.target.exists():
             problem = "exists already, and a folder is not replaced; remove it or name another"
             raise RecordError(self.target, problem)
-        journal.begin(now, replaces=force)
+        journal.begin(self._identity, replaces=force)
         remove(self._finishing_path)
         remove(self.partial_path)
         return Partial(self.partial_path)
@@ -210,14 +219,16 @@ class Job:
         What is drawn waits in memory until its checkpoint, so that nothing reaches the disk that the journal
         does not speak of a moment later.
         """
-        reader.skip(journal.records)
+        if journal.records:
+            reader.skip(journal.records)
         records, pieces = journal.records, [] if journal.ends else [reader.head()]
         tally, size, saved = Tally(), 0, time.monotonic()
         generator = self.private.settings.randomness.get("generator")
 
         def checkpoint(*, complete: bool = False) -> None:
             nonlocal pieces, tally, size, saved
-            partial.append(self._pack(reader, pieces))
+            packed = reader.pack(pieces)
+            partial.append(packed if reader.is_whole else compress(packed, compression_for(self.target)))
             journal.checkpoint(
                 records=records,
                 length=partial.length,
@@ -232,7 +243,7 @@ class Job:
         batches = reader.batches(
             one_text=self.private.record_epsilon is not None, as_one=self.private.settings.seeded
         )
-        descriptors = (journal.fileno(), partial.fileno())
+        descriptors = (journal.descriptor, partial.descriptor)
         name, done = printable(self.target.name), reader.position()
         with (
             closing(
@@ -262,10 +273,6 @@ class Job:
             if not tail:
                 journal.add(complete=True)
 
-    def _pack(self, reader: Reader, pieces: list[Any]) -> bytes:
-        packed = reader.pack(pieces)
-        return packed if reader.is_whole else compress(packed, compression_for(self.target))
-
     def _finish(
         self,
         receipt: Receipt,
@@ -279,10 +286,11 @@ class Job:
             self._seal(reader, journal)
             if self._input is not None:
                 self._input.check_unchanged()
-                given = described(Path(self.source.name).name, self._input.size, digest)
-                receipt = replace(
-                    receipt, files={"input": given, "output": describe_output(self.partial_path, self.target)}
-                )
+                name, size = Path(self.source.name).name, self._input.size
+                with open_source(self.partial_path) as output:
+                    released = {"name": self.target.name, "bytes": output.size, "digest": output.digest()}
+                given = {"name": name, "bytes": size, "digest": digest}
+                receipt = replace(receipt, files={"input": given, "output": released})
             for path in (self.receipt_path, self.card_path):
                 discard_drafts(path)  # of this job when it was killed: the journal's lock keeps others away
             write_whole(self.receipt_path, receipt.to_json())
@@ -315,20 +323,3 @@ class Job:
             if finished.is_dir():  # which takes the place of no file
                 remove(self.partial_path)
             finished.replace(self.partial_path)
-
-
-def _check_target(target: Path, layout: Layout, *, through_links: bool) -> Path:
-    """Return the path to write to: the target itself, or what it links to.
-
-    :raises InvalidParameter: if the target's name speaks of another format than the input has.
-    :raises RecordError: if it is a folder or a device, its folder is not there, or it is a link and none may
-        be followed.
-    """
-    if target.is_symlink():
-        if not through_links:
-            raise RecordError(target, "is a link, and nothing is written through links here; remove it")
-        target = target.resolve()
-    if layout.format != FOLDER or not target.is_dir():
-        check_place(target, "without -o the output goes to standard output")
-    layout.check_output_name(target)
-    return target

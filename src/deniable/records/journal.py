@@ -14,6 +14,7 @@ import os
 import zlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -21,54 +22,69 @@ from deniable.atomic import keep_private, lock_within, open_regular
 from deniable.errors import RecordError, ResumeError
 from deniable.release.tally import Tally
 
+_VERSION = 1
+_BYTES_AT_ONCE = 1 << 20
+_FOREIGN = "exists and is not a journal of deniable, or one cut short in its first line; move it away"
+
 
 class LockedLines(ABC):
-    """A file that is locked and read when it is made, and cut behind its last intact line."""
+    """Lines of a file that is locked and read when it is opened, and cut behind its last intact line."""
 
-    def __init__(self, path: Path, what: str, *, busy: str, wait: float, error: type[RecordError]) -> None:
-        """Open or make the file, wait so many seconds for its lock, and read it.
+    what: str
+    busy: str
+    """What to say if another process holds the lock for longer than ``wait`` seconds."""
+    wait: float
+    error: type[RecordError]
+    longest_line: int
 
-        :raises ResumeError: if another process holds the lock; ``busy`` says it.
-        :raises RecordError: in the form of ``error``, if the file cannot be what it should be.
-        """
+    def __init__(self, path: Path) -> None:
         self.path = path
-        self._descriptor = _open_locked(path, what, busy=busy, wait=wait, error=error)
+        self.descriptor = -1
+        while self.descriptor < 0:
+            self._lock()
         try:
-            self.cut(self.read())  # the next line must not continue one that was cut short
-            if not keep_private(self._descriptor):
-                raise error(path, "belongs to somebody else; move it away")
+            os.ftruncate(
+                self.descriptor, self.read()
+            )  # the next line must not continue one that was cut short
+            if not keep_private(self.descriptor):
+                raise self.error(path, "belongs to somebody else; move it away")
         except BaseException:
             self.close()
             raise
+
+    def _lock(self) -> None:
+        try:
+            self.descriptor = open_regular(self.path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
+        except OSError as problem:
+            if problem.errno in (errno.ELOOP, errno.EINVAL):
+                reason = f"is a link or a pipe, and a {self.what} is never written through one; move it away"
+                raise self.error(self.path, reason) from None
+            raise
+        held = False
+        try:
+            if not lock_within(self.descriptor, self.wait):
+                raise ResumeError(self.path, self.busy)
+            # The process that held the lock may have finished and deleted the file in between.
+            with suppress(FileNotFoundError):
+                held = os.path.samestat(os.fstat(self.descriptor), self.path.lstat())
+        finally:
+            if not held:
+                self.close()
 
     @abstractmethod
     def read(self) -> int:
         """Read the intact lines, and return where the last one ends."""
 
-    @property
-    def is_held(self) -> bool:
-        """Whether the lock is held."""
-        return self._descriptor >= 0
-
-    @property
-    def size(self) -> int:
-        """The length of the file."""
-        return os.fstat(self._descriptor).st_size
-
-    def fileno(self) -> int:
-        """Return the descriptor that holds the lock."""
-        return self._descriptor
-
-    def lines(self, longest: int) -> Iterator[tuple[bytes, int]]:
+    def lines(self) -> Iterator[tuple[bytes, int]]:
         """Yield the whole lines and where each ends.
 
         :raises ValueError: if one is longer than any line of ours.
         """
-        with open(os.dup(self._descriptor), "rb") as file:  # noqa: PTH123
+        with open(os.dup(self.descriptor), "rb") as file:  # noqa: PTH123
             file.seek(0)
             end = 0
-            while line := file.readline(longest):
-                if len(line) == longest:
+            while line := file.readline(self.longest_line):
+                if len(line) == self.longest_line:
                     raise ValueError("a line is longer than any of ours")
                 if not line.endswith(b"\n"):
                     return
@@ -76,87 +92,46 @@ class LockedLines(ABC):
                 yield line, end
 
     def append(self, line: bytes) -> None:
-        """Add a line and wait until it is on disk.
-
-        :raises OSError: if it cannot be written.
-        """
-        before = self.size
-        if os.write(self._descriptor, line) != len(line):
-            self.cut(before)  # or the next line would continue this one
+        """Add a line and wait until it is on disk."""
+        before = os.fstat(self.descriptor).st_size
+        if os.write(self.descriptor, line) != len(line):
+            os.ftruncate(self.descriptor, before)  # or the next line would continue this one
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.path))
-        os.fsync(self._descriptor)
-
-    def cut(self, length: int) -> None:
-        """Cut the file to this length."""
-        os.ftruncate(self._descriptor, length)
+        os.fsync(self.descriptor)
 
     def close(self) -> None:
         """Let go of the lock."""
         # Forgotten first: an interrupt that comes while it is closed must not make anybody close that number
         # again.
-        descriptor, self._descriptor = self._descriptor, -1
+        descriptor, self.descriptor = self.descriptor, -1
         if descriptor >= 0:
             os.close(descriptor)
-
-
-def _open_locked(path: Path, what: str, *, busy: str, wait: float, error: type[RecordError]) -> int:
-    while True:
-        try:
-            descriptor = open_regular(path, os.O_RDWR | os.O_CREAT | os.O_APPEND)
-        except OSError as problem:
-            if problem.errno in (errno.ELOOP, errno.EINVAL):
-                reason = f"is a link or a pipe, and a {what} is never written through one; move it away"
-                raise error(path, reason) from None
-            raise
-        try:
-            if not lock_within(descriptor, wait):
-                raise ResumeError(path, busy)
-            # The process that held the lock may have finished and deleted the file in between.
-            if path.exists() and os.path.samestat(os.fstat(descriptor), path.lstat()):
-                return descriptor
-        except FileNotFoundError:
-            pass
-        except BaseException:
-            os.close(descriptor)
-            raise
-        os.close(descriptor)
-
-
-_VERSION = 1
-_SECONDS_UNTIL_WORKERS_NOTICE = 1.0
-_BYTES_AT_ONCE = 1 << 20
-_LONGEST_LINE = 1 << 28
-_FOREIGN = "exists and is not a journal of deniable, or one cut short in its first line; move it away"
 
 
 class Journal(LockedLines):
     """What is on record about a job. ``job`` is None while the journal is new."""
 
-    def __init__(self, path: Path) -> None:
-        """Open or make the journal, take its lock and read it.
+    what = "journal"
+    busy = "another process is writing this output"
+    wait = 1.0  # workers notice within it that their parent is gone
+    error = ResumeError
+    longest_line = 1 << 28
 
-        :raises ResumeError: if another process holds the lock, or this is no journal of ours.
-        """
+    def __init__(self, path: Path) -> None:
         self._forget()
-        busy = "another process is writing this output"
-        super().__init__(path, "journal", busy=busy, wait=_SECONDS_UNTIL_WORKERS_NOTICE, error=ResumeError)
+        super().__init__(path)
 
     def _forget(self) -> None:
         self.job: dict[str, Any] | None = None
         self.replaces = self.complete = self.sealed = False
-        self.records = self.crc = 0
+        self.records = self.length = self.crc = 0  # of the partial file, as far as it is on record
         self.ends: list[int] = []
         self.tally = Tally()
         self.generators: list[str] = []
 
-    @property
-    def length(self) -> int:
-        """How many bytes of the partial file are on record."""
-        return self.ends[-1] if self.ends else 0
-
     def begin(self, job: Mapping[str, Any], *, replaces: bool) -> None:
         """Make this the journal of a job; ``replaces`` says whether it may replace an output that exists."""
-        self.cut(0)
+        os.ftruncate(self.descriptor, 0)
         self._forget()
         self.add(journal=_VERSION, replaces=replaces, job=dict(job))
 
@@ -184,7 +159,7 @@ class Journal(LockedLines):
 
     def remove(self) -> None:
         """Delete the journal while its lock is held, then let go of it."""
-        if self.is_held:  # without the lock, the file under that name may be another's by now
+        if self.descriptor >= 0:  # without the lock, the file under that name may be another's by now
             self.path.unlink(missing_ok=True)
         self.close()
 
@@ -198,13 +173,10 @@ class Journal(LockedLines):
         self.append(b"%08x %s\n" % (zlib.crc32(text), text))
 
     def read(self) -> int:
-        """Read the intact entries, and return where the last one ends.
-
-        :raises ResumeError: if this is no journal of ours.
-        """
+        """Read the intact entries, and return where the last one ends."""
         intact = 0
         try:
-            for line, end in self.lines(_LONGEST_LINE):
+            for line, end in self.lines():
                 checksum, _, text = line[:-1].partition(b" ")
                 if checksum != b"%08x" % zlib.crc32(text):
                     break
@@ -215,7 +187,7 @@ class Journal(LockedLines):
                 intact = end
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
             raise ResumeError(self.path, "holds what no journal of deniable does; move it away") from None
-        if intact == 0 and self.size:
+        if intact == 0 and os.fstat(self.descriptor).st_size:
             raise ResumeError(self.path, _FOREIGN)
         return intact
 
@@ -229,8 +201,8 @@ class Journal(LockedLines):
                 or entry["length"] < self.length
             ):
                 raise ValueError("not a checkpoint")
-            self.records, self.crc = entry["records"], entry["crc"]
-            self.ends.append(entry["length"])
+            self.records, self.crc, self.length = counts
+            self.ends.append(self.length)
             self.tally.add(Tally.from_dict(entry["tally"]))
             if "generator" in entry:
                 self.generators.append(str(entry["generator"]))
@@ -246,12 +218,11 @@ class Partial:
     """
 
     def __init__(self, path: Path) -> None:
-        """Start an empty partial file; what an earlier one held is gone."""
         self.path = path
         self.length = self.crc = 0
         # Not opened and cut: it might be a link, a pipe, or have a second name elsewhere.
         path.unlink(missing_ok=True)
-        self._descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
+        self.descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
 
     @classmethod
     def reopen(cls, path: Path, *, length: int, crc: int) -> Partial:
@@ -262,38 +233,30 @@ class Partial:
         partial = cls.__new__(cls)
         partial.path, partial.length, partial.crc = path, length, crc
         try:
-            partial._descriptor = open_regular(path, os.O_RDWR)
+            partial.descriptor = open_regular(path, os.O_RDWR)
         except FileNotFoundError:
-            raise ResumeError(
-                path, "is gone, so the job cannot be continued; start over with force=True"
-            ) from None
-        if _checksum(partial._descriptor, length) != crc:
+            problem = "is gone, so the job cannot be continued; start over with force=True"
+            raise ResumeError(path, problem) from None
+        if _checksum(partial.descriptor, length) != crc:
             partial.close()
             raise ResumeError(path, "is not what the earlier run wrote; start over with force=True")
-        keep_private(partial._descriptor)
-        os.ftruncate(partial._descriptor, length)
-        os.lseek(partial._descriptor, length, os.SEEK_SET)
+        keep_private(partial.descriptor)
+        os.ftruncate(partial.descriptor, length)
+        os.lseek(partial.descriptor, length, os.SEEK_SET)
         return partial
 
     def append(self, data: bytes) -> None:
-        """Add the data and wait until it is on disk: only then may the journal speak of it.
-
-        :raises OSError: if it cannot be written.
-        """
+        """Add the data and wait until it is on disk: only then may the journal speak of it."""
         view = memoryview(data)
         while view:
-            view = view[os.write(self._descriptor, view) :]
-        os.fsync(self._descriptor)
+            view = view[os.write(self.descriptor, view) :]
+        os.fsync(self.descriptor)
         self.length += len(data)
         self.crc = zlib.crc32(data, self.crc)
 
-    def fileno(self) -> int:
-        """Return the descriptor of the file."""
-        return self._descriptor
-
     def close(self) -> None:
         """Close the file."""
-        os.close(self._descriptor)
+        os.close(self.descriptor)
 
 
 def _checksum(descriptor: int, length: int) -> int | None:

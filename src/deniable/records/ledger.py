@@ -10,9 +10,7 @@ from pathlib import Path
 from deniable.errors import RecordError
 from deniable.records.journal import LockedLines
 
-_SECONDS_UNTIL_WORKERS_NOTICE = 2.0
 _LONGEST_NUMBER = 20
-_LONGEST_LINE = 1 << 16
 _DAMAGED = "is damaged, or not a ledger of deniable; without it files could be released twice"
 
 
@@ -55,16 +53,16 @@ class Ledger(LockedLines):
     """The events of a watched folder, held by one process at a time. Readable by its owner only: digests can
     confirm a guess."""
 
-    def __init__(self, path: Path) -> None:
-        """Open or make the ledger and read it.
+    what = "ledger"
+    busy = "another process is watching into this folder"
+    wait = 2.0  # workers notice within it that their parent is gone
+    error = RecordError
+    longest_line = 1 << 16
 
-        :raises ResumeError: if another process has it.
-        :raises RecordError: if it is not a ledger.
-        """
+    def __init__(self, path: Path) -> None:
         self._entries: dict[str, LedgerEntry] = {}
         self._contents: dict[str, dict[str, LedgerEntry]] = {}
-        busy = "another process is watching into this folder"
-        super().__init__(path, "ledger", busy=busy, wait=_SECONDS_UNTIL_WORKERS_NOTICE, error=RecordError)
+        super().__init__(path)
 
     def find(self, name: str) -> LedgerEntry | None:
         """Return the last event about the file of that name."""
@@ -88,13 +86,10 @@ class Ledger(LockedLines):
             self._contents.setdefault(entry.digest, {})[entry.name] = entry
 
     def read(self) -> int:
-        """Read the events, and return where the last one ends.
-
-        :raises RecordError: if one is none.
-        """
+        """Read the events, and return where the last one ends."""
         intact, number = 0, 1
         try:
-            for line, end in self.lines(_LONGEST_LINE):
+            for line, end in self.lines():
                 self._remember(_entry_from(line))
                 intact, number = end, number + 1
         except (ValueError, TypeError, RecursionError):
@@ -109,13 +104,11 @@ def _entry_from(line: bytes) -> LedgerEntry:
     """
     entry = LedgerEntry(**json.loads(line))
     # A name need not be UTF-8, so no library that asks for that can check this.
-    texts = (
+    texts = [
         entry.name,
-        *(text for text in (entry.digest, entry.settings, entry.same_as) if text is not None),
-    )
+        *filter(lambda each: each is not None, (entry.digest, entry.settings, entry.same_as)),
+    ]
     numbers = (entry.size, entry.time, entry.begun, entry.publishing, entry.words or 0)
-    if not all(isinstance(text, str) for text in texts) or not all(
-        isinstance(number, int) for number in numbers
-    ):
+    if not all(isinstance(each, str) for each in texts) or not all(isinstance(each, int) for each in numbers):
         raise TypeError("not an event")
     return entry

@@ -318,20 +318,16 @@ class Columns:
 
     def __init__(self, embedding: Embedding) -> None:
         self._cutter, self._unknown_id = Cutter(embedding.cut_by), embedding.cut_by.unknown_id
-        self._profiles: dict[str | None, ColumnProfile] = {}
+        self.profiles: dict[str | None, ColumnProfile] = {}
         self.more = False
         """Whether there are more columns than are looked into."""
 
     def add(self, path: str | None, value: Value) -> None:
         """Take in one field of a record."""
-        column = self._profiles.get(path)
+        column = self.profiles.get(path)
         if column is None:
-            if len(self._profiles) == MOST_COLUMNS:
+            if len(self.profiles) == MOST_COLUMNS:
                 self.more = True
                 return
-            column = self._profiles[path] = ColumnProfile(path=path)
+            column = self.profiles[path] = ColumnProfile(path=path)
         column.add(value, self._cutter, self._unknown_id)
-
-    def profiles(self) -> list[ColumnProfile]:
-        """Return the columns in the order in which they came."""
-        return list(self._profiles.values())

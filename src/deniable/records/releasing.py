@@ -48,10 +48,7 @@ class Released(NamedTuple):
 
 
 def check_workers(private: Privatizer, workers: int) -> int:
-    """Return the number of worker processes if that many can be had.
-
-    :raises InvalidParameter: if it is not a whole number from 1 to 1,024, or they cannot share the work.
-    """
+    """Return the number of worker processes if that many can be had."""
     count = validated_count(workers, "workers")
     if count > MOST_THREADS:
         raise InvalidParameter("workers", count, f"must be a whole number from 1 to {MOST_THREADS:,}")
@@ -77,9 +74,6 @@ def releasing(
     ``up_to_errors`` says that the records before an unknown word are released. Workers close the descriptors
     in ``not_for_workers``: a lock that they inherited would outlive a killed parent. They end with this
     iterator.
-
-    :raises WorkerLost: if a worker dies.
-    :raises UnknownWord: with the number of the record in the file, if the policy is to stop at unknown words.
     """
     if workers == 1:
         yield from _in_this_process(private, batches, up_to_errors=up_to_errors)
@@ -123,30 +117,27 @@ def _by_workers(
     pool: ProcessPoolExecutor, batches: Iterator[Batch], *, at_once: int
 ) -> Iterator[tuple[Batch, Released]]:
     waiting: deque[tuple[Batch, Future[Any]]] = deque()
+
+    def oldest() -> tuple[Batch, Released]:
+        batch, future = waiting.popleft()
+        result = future.result()
+        if isinstance(result, Released):
+            return batch, result
+        if isinstance(result, str):
+            raise WorkerLost(f"a worker process stopped: {result}")
+        record, position = result
+        raise batch.in_file(UnknownWord(record=record, position=position))
+
     try:
         for batch in batches:
             waiting.append((batch, pool.submit(_release, batch.texts, batch.names, batch.counts)))
             if len(waiting) >= at_once:
-                yield _result(*waiting.popleft())
+                yield oldest()
         while waiting:
-            yield _result(*waiting.popleft())
+            yield oldest()
     except BrokenProcessPool:
-        problem = (
-            "a worker process died (killed, or out of memory); what is on record is safe, and "
-            "resume=True continues from there"
-        )
-        raise WorkerLost(problem) from None
-
-
-def _result(batch: Batch, future: Future[Any]) -> tuple[Batch, Released]:
-    result = future.result()
-    if isinstance(result, Released):
-        return batch, result
-    kind, *details = result
-    if kind == "unknown word":
-        record, position = details
-        raise batch.in_file(UnknownWord(record=record, position=position))
-    raise WorkerLost(f"a worker process stopped: {details[0]}")
+        problem = "a worker process died (killed, or out of memory); what is on record is safe"
+        raise WorkerLost(f"{problem}, and resume=True continues from there") from None
 
 
 def _begin(private: Privatizer, parent: int, threads: int, not_for_workers: Sequence[int]) -> None:
@@ -176,9 +167,9 @@ def _release(texts: list[str | None], names: list[RecordId] | None, counts: list
     try:
         return release_batch(_private, texts, names, counts)
     except UnknownWord as error:
-        return "unknown word", error.record, error.position
+        return error.record, error.position
     except DeniableError as error:
-        return "error", str(error)
+        return str(error)
 
 
 def release_batch(

@@ -21,7 +21,7 @@ def profiled(name: str, values: list[object]) -> ColumnProfile:
     columns = Columns(Embedding.open())
     for value in values:
         columns.add(name, value)  # type: ignore[arg-type]
-    (found,) = columns.profiles()
+    (found,) = columns.profiles.values()
     return found
 
 

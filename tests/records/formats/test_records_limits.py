@@ -55,7 +55,7 @@ def test_a_record_without_end_is_refused_before_it_is_in_memory(tmp_path: Path) 
     opened = FileSource(source)
     tracemalloc.start()
     with pytest.raises(RecordError, match="line 1: "):
-        next(Lines(opened))
+        next(iter(Lines(opened)))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     opened.close()

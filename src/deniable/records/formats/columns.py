@@ -101,10 +101,8 @@ class Slot(NamedTuple):
 def find_slots(record: dict[str, Any], path: Path) -> Iterator[Slot]:
     """Yield where the texts of a column are: under its very name, and where its path leads.
 
-    What is absent or null on the way stays so.
-
-    :raises ValueError: if something other than an object or a list is on the way, or a key spells a part of
-        the path: anybody who named it may have meant what is there, and it would pass.
+    What is absent or null on the way stays so. Anything else that is no object or list, and a key that spells
+    a part of the path, is a ValueError: anybody who named it may have meant what is there, and it would pass.
     """
     if path.name in record:
         yield Slot(record, path.name, path.name)
@@ -114,7 +112,7 @@ def find_slots(record: dict[str, Any], path: Path) -> Iterator[Slot]:
 def nested_slots(
     holder: Any, path: Path, step: int = 0, numbers: tuple[int, ...] = (), *, under_null: bool = False
 ) -> Iterator[Slot]:
-    """Yield where the path leads from what holds one of its steps; raises what ``find_slots`` raises.
+    """Yield where the path leads from what holds one of its steps.
 
     With ``under_null`` a text is missing, and is written nowhere, where an object on the way is null.
     """
@@ -205,10 +203,7 @@ _SHORTEST_MISTYPED = 4
 
 
 def find_named_columns(wanted: Sequence[str], names: Sequence[str], source: str) -> list[int]:
-    """Return the places of the wanted columns in a schema, whose names are public.
-
-    :raises InvalidParameter: if none is wanted, or one is missing or there twice.
-    """
+    """Return the places of the wanted columns in a schema, whose names are public."""
     return _find(wanted, names, source, lambda _: (names_as_text(names), "name one of its columns"))
 
 
@@ -218,8 +213,6 @@ def find_header_columns(
     """Return the places of the wanted columns in what should be a header, and may be a private record.
 
     Without a ``header`` the titles are numbers. ``or_else`` is what to advise if no column can be meant.
-
-    :raises InvalidParameter: as ``find_named_columns``; the message does not quote the header.
     """
 
     def there_and_advice(missing: set[str]) -> tuple[str, str]:

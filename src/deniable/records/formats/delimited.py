@@ -56,10 +56,7 @@ class DelimitedReader(Reader):
         return (mark + (self._line(self._header) if self._header is not None else "")).encode()
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows one by one.
-
-        :raises RecordError: if a row has a wrong number of cells or wrong quotes, with the line.
-        """
+        """Yield the rows one by one."""
         while (cells := self._first.pop() if self._first else self._next_row()) is not None:
             if not cells:
                 yield Row(cells, (), 0, fields=iter(()))
@@ -91,10 +88,7 @@ class DelimitedReader(Reader):
             yield path, Leaf.NAMED if path in self.layout.roles.named else cell or None
 
     def _next_row(self) -> list[str] | None:
-        """Return the cells of the next row; None if there is none.
-
-        :raises RecordError: if its quotes are wrong or it is too long, with the line.
-        """
+        """Return the cells of the next row; None if there is none."""
         self._starts, self._characters = self._cells.line_num + 1, 0
         try:
             row = next(self._cells, None)

@@ -30,10 +30,6 @@ class FolderSource(Source):
     are ignored."""
 
     def __init__(self, path: Path) -> None:
-        """List the files.
-
-        :raises OSError: if the folder cannot be read.
-        """
         self.path, self.name = path, str(path)
         entries = [
             entry
@@ -51,10 +47,7 @@ class FolderSource(Source):
         self.identity = {"input": where, "input size": self.size, "input files": digest.hexdigest()}
 
     def chunks(self) -> Iterator[bytes]:
-        """Raise: a folder is not one piece.
-
-        :raises RecordError: always.
-        """
+        """Raise: a folder is not one piece."""
         raise RecordError(self.name, "is a folder; say --format folder")
 
     def digest(self) -> str | None:
@@ -66,10 +59,7 @@ class FolderSource(Source):
         return digest.hexdigest()
 
     def text(self, place: int, encoding: str) -> str:
-        """Return the text of a file.
-
-        :raises RecordError: if it is no text, too long, or not the file any more that was listed.
-        """
+        """Return the text of a file."""
         with self._opened(place) as source:
             lines, length = [], 0
             for line in Lines(source, encoding):

@@ -104,13 +104,7 @@ class JsonReader(Reader):
         return b"\n]\n" if self._is_array else b""
 
     def rows(self) -> Iterator[Row]:
-        """Yield the objects one by one.
-
-        :raises RecordError: if a line is not an object, repeats a key, or holds something other than text or
-            null under a named key.
-        :raises InvalidParameter: if the first records never have a named key: a misspelt name must not
-            release anything.
-        """
+        """Yield the objects one by one."""
         # Held also while a slow producer pauses: whether a file is refused must not depend on when its
         # records arrive.
         held: list[Row] = []

@@ -53,10 +53,7 @@ class Roles:
     drop_sheets: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        """Check that every column has one role.
-
-        :raises InvalidParameter: if one is named twice, or a text is inside a column that is left out.
-        """
+        """Check that every column has one role."""
         seen: dict[str, str] = {}
         for role, names in (("columns", self.text), ("drop", self.drop), ("keep", self.keep)):
             for name in names:
@@ -77,10 +74,7 @@ class Roles:
 
     @classmethod
     def of(cls, **given: Sequence[str] | None) -> Self:
-        """Return the roles of columns that a caller listed.
-
-        :raises InvalidParameter: if something is not a list of names, or as ``Roles`` itself.
-        """
+        """Return the roles of columns that a caller listed."""
         for role, names in given.items():
             if isinstance(names, str) or not all(isinstance(name, str) for name in names or ()):
                 role = "columns" if role == "text" else role
@@ -137,11 +131,7 @@ class Layout:
         }
 
     def check_output_name(self, target: Path) -> None:
-        """Check that records of this format may be written under that name.
-
-        :raises InvalidParameter: if the name stands for another format, or for a compression that the format
-            does not have.
-        """
+        """Check that records of this format may be written under that name."""
         if self.format == FOLDER:
             return
         meant, problem = format_of(target), None
@@ -191,10 +181,7 @@ def make_layout(
     person: str | None = None,
     **reading: Unpack[ReadingOptions],
 ) -> Layout:
-    """Return the layout of a file, or of standard input when ``source`` is None.
-
-    :raises InvalidParameter: if the format cannot be determined or a setting does not fit it.
-    """
+    """Return the layout of a file, or of standard input when ``source`` is None."""
     kind, delimiter = _find_format(source, reading.get("format")), reading.get("delimiter")
     if delimiter is None:
         delimiter = "\t" if kind == "tsv" else ","

@@ -6,7 +6,7 @@ import codecs
 import re
 from collections import deque
 from collections.abc import Iterator
-from typing import Self
+from itertools import chain
 
 from deniable.errors import RecordError
 from deniable.records.formats.source import Source
@@ -33,7 +33,7 @@ _DOCUMENTS = {
 }
 _WIDE = ("utf16", "utf32")  # their characters hold zero bytes
 _LIKELY_ENCODINGS = "such as cp1252 (Windows) or latin-1"
-_NO_TEXT = "is {}; save it as text, CSV, JSON Lines, .xlsx or Parquet first"
+_OTHER_ENCODING = "no text, or text in another encoding: it holds"
 # Backspace and escape stand in logs of terminals; start of heading and the separators of ASCII stand between
 # cells.
 _NEVER_TYPED = re.compile(r"[\0\x02-\x07\x0e-\x1a]")
@@ -59,20 +59,12 @@ class Lines:
         self._ended = False
         self._line_feeds = 0
 
-    def __iter__(self) -> Self:
-        """Return itself."""
-        return self
-
-    def __next__(self) -> str:
-        """Return the next line.
-
-        :raises RecordError: if the bytes are not text in the encoding or the line is too long, with the line.
-        """
-        while not self._ready:
-            if self._ended:
-                raise StopIteration
-            self._fill()
-        return self._ready.popleft()
+    def __iter__(self) -> Iterator[str]:
+        while not self._ended or self._ready:
+            while self._ready:
+                yield self._ready.popleft()
+            if not self._ended:
+                self._fill()
 
     def idle(self) -> bool:
         """Return whether the next line is still to come from a slow producer."""
@@ -90,9 +82,8 @@ class Lines:
         if self._unfinished_characters > LONGEST_RECORD:
             problem = f"longer than {LONGEST_RECORD:,} characters; split it into more lines"
             raise RecordError(self.name, problem, line=self._line_feeds - len(others) + 1)
-        self._unfinished.append(
-            first
-        )  # joined only once its end is there: a huge line costs no more than its length
+        # Joined only once its end is there: a huge line costs no more than its length.
+        self._unfinished.append(first)
         if others:
             self._ready.append("".join(self._unfinished))
             self._unfinished = [others.pop()]
@@ -102,13 +93,12 @@ class Lines:
     def _decode_chunks(self, chunks: Iterator[bytes]) -> Iterator[str]:
         decoder = codecs.getincrementaldecoder(self._encoding)(errors="strict")
         start = True
-        for chunk in chunks:
-            if start:
-                self._refuse_binary(chunk)
-            text, problem = self._decode(decoder, chunk, first=start)
+        for chunk in chain(filter(None, chunks), [b""]):
+            text, problem = self._decode(decoder, chunk, first=start and chunk != b"")
+            if start and chunk:
+                self._check_start(chunk, text)
             if start and text:
                 start = False
-                self._refuse_unprintable(text)
                 if text.startswith(_BYTE_ORDER_MARK):
                     self.marked = True
                     text = text[1:]
@@ -117,56 +107,38 @@ class Lines:
                 yield text
             if problem is not None:  # after the lines before it, however many of them came in this chunk
                 raise RecordError(self.name, problem, line=self._line_feeds + 1)
-        text, problem = self._decode(decoder, b"", final=True)
-        if text:
-            yield text
-        if problem is not None:
-            raise RecordError(self.name, problem, line=self._line_feeds + text.count("\n") + 1)
 
-    def _refuse_binary(self, start: bytes) -> None:
-        """Refuse what begins like a document that is no text: encodings of one byte a character would read it
-        as letters."""
+    def _check_start(self, start: bytes, text: str) -> None:
+        """Refuse what some encoding reads as letters and nobody typed: documents that are no text, and
+        compressed or encrypted bytes, which are control characters one time in twelve."""
         kind = next((kind for begins, kind in _DOCUMENTS.items() if start.startswith(begins)), None)
         encoding = codecs.lookup(self._encoding).name.replace("-", "").replace("_", "")
         if kind is None and encoding != "utf8" and not encoding.startswith(_WIDE) and b"\x00" in start:
-            kind = "no text, or text in another encoding: it holds zero bytes"
+            kind = f"{_OTHER_ENCODING} zero bytes"
+        if (
+            kind is None
+            and len(_NEVER_TYPED.findall(text)) > _MOST_NEVER_TYPED * len(text) + _FEW_NEVER_TYPED
+        ):
+            kind = f"{_OTHER_ENCODING} control characters"
         if kind is not None:
-            raise RecordError(self.name, _NO_TEXT.format(kind), line=1)
-
-    def _refuse_unprintable(self, start: str) -> None:
-        """Refuse what some encoding reads, but nobody typed: compressed or encrypted bytes are control
-        characters one time in twelve."""
-        if len(_NEVER_TYPED.findall(start)) > _MOST_NEVER_TYPED * len(start) + _FEW_NEVER_TYPED:
-            raise RecordError(
-                self.name,
-                _NO_TEXT.format("no text, or text in another encoding: it holds control characters"),
-                line=1,
-            )
+            problem = f"is {kind}; save it as text, CSV, JSON Lines, .xlsx or Parquet first"
+            raise RecordError(self.name, problem, line=1)
 
     def _decode(
-        self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool = False, final: bool = False
+        self, decoder: codecs.IncrementalDecoder, chunk: bytes, *, first: bool
     ) -> tuple[str, str | None]:
-        """Return the text, as far as it is any, and what is wrong with the rest; None if nothing is."""
+        """Return the text, as far as it is any, and what is wrong with the rest; None if nothing is. The last
+        chunk is empty."""
         try:
-            return decoder.decode(chunk, final), None
+            return decoder.decode(chunk, not chunk), None
         except UnicodeDecodeError as error:
-            good = error.object[: error.start].decode(self._encoding, "replace")
-            advice = _encoding_of(error.object) if first else _LIKELY_ENCODINGS
-            return (
-                good,
-                f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding, {advice}",
-            )
+            good, advice = error.object[: error.start].decode(self._encoding, "replace"), _LIKELY_ENCODINGS
+            marks = _MARKED_ENCODINGS.items() if first else ()
+            if encoding := next((found for mark, found in marks if error.object.startswith(mark)), None):
+                advice = f"which is {encoding} by its first bytes"
+            problem = f"not valid {self._encoding.upper()}; say the encoding of the file with --encoding"
+            return good, f"{problem}, {advice}"
         except UnicodeError:  # UTF-16 and UTF-32 without the mark that tells the order of their bytes
-            problem = (
-                f"no byte order mark, so it is not {self._encoding}; say the order with --encoding, "
-                "such as utf-16-le or utf-16-be"
-            )
-            raise RecordError(self.name, problem, line=1) from None
-
-
-def _encoding_of(start: bytes) -> str:
-    """Return what to say of the encoding, from the bytes that a file begins with."""
-    for mark, encoding in _MARKED_ENCODINGS.items():
-        if start.startswith(mark):
-            return f"which is {encoding} by its first bytes"
-    return _LIKELY_ENCODINGS
+            problem = f"no byte order mark, so it is not {self._encoding}; say the order with --encoding"
+            problem += ", such as utf-16-le or utf-16-be"
+            return "", problem

@@ -32,10 +32,7 @@ def name_text(record_id: RecordId, place: Place, *, consistent: bool) -> RecordI
 
 
 def name_column(ids: Iterable[RecordId], column: object, *, consistent: bool) -> list[RecordId]:
-    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them.
-
-    :raises InvalidParameter: if the column has no name and needs one, or a record has no id.
-    """
+    """Return what names the texts of a column to a key, as ``deniable privatize --record-id`` names them."""
     if not consistent and (column is None or column == ""):
         problem = "must have a name: with a key, it is part of what the noise depends on"
         raise InvalidParameter("column", column, problem)
@@ -67,11 +64,7 @@ class Naming:
 
     def names(self, record: int, given: object, places: Sequence[Place]) -> tuple[RecordId, ...]:
         """Return a name for the text at each of these places of a record; ``record`` counts from 1, ``given``
-        is its id.
-
-        :raises RecordError: if the record has no id, or the id of a record not long before (``check_unique``
-            finds the others).
-        """
+        is its id."""
         if self.column is None:
             return tuple(name_text(("", self._digest, record), place, consistent=False) for place in places)
         if given is None or given == "":
@@ -91,10 +84,7 @@ class Naming:
         return tuple(name_text(named, place, consistent=False) for place in places)
 
     def check_unique(self) -> None:
-        """Do nothing if no two of all records named so far have one id.
-
-        :raises RecordError: if two have.
-        """
+        """Do nothing if no two of all records named so far have one id."""
         if (repeated := self._ids.repeated()) is not None:
             self._refuse(*repeated)
 

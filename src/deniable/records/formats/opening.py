@@ -35,9 +35,6 @@ def open_source(path: Path | None, *, listed: os.stat_result | None = None) -> I
 
     A file that was ``listed`` in its folder is opened only if it is that very file, as it was, and not
     through a link.
-
-    :raises OSError: if it cannot be opened.
-    :raises RecordError: if it is not the file that was listed.
     """
     if path is None:
         yield StreamSource(sys.stdin.fileno(), "standard input")
@@ -54,11 +51,7 @@ def open_source(path: Path | None, *, listed: os.stat_result | None = None) -> I
 def open_reader(
     source: Source, layout: Layout, naming: Naming | None = None, *, looks: bool = False
 ) -> Reader:
-    """Return the reader of the source's records; the libraries of a format are imported only when it is used.
-
-    :raises InvalidParameter: if a column is not there, or a stream cannot be of the format.
-    :raises RecordError: if the source is not of the format.
-    """
+    """Return the reader of a source; the libraries of a format are imported only when it is used."""
     problem = None
     if layout.format == FOLDER and not isinstance(source, FolderSource):
         problem = "needs a folder of .txt files as input"
@@ -76,8 +69,6 @@ def naming_for(private: Privatizer, source: Source, layout: Layout) -> Naming | 
     they are.
 
     Without a key the names are people, for the receipt alone: nothing is drawn by them.
-
-    :raises InvalidParameter: if ids are given without a key, or needed and not given.
     """
     keyed, record_id, person = private.keyed, layout.record_id, layout.person
     if keyed is None and record_id is not None:

@@ -97,8 +97,9 @@ class ParquetReader(Reader):
         self._texts = [] if self.looks else find_text_columns(layout.roles.text, schema, self.source.name)
         self._private = {place: schema.field(place).name for place, _ in self._texts}
         private, dropped = set(self._private.values()), _places_to_drop(layout.roles, schema)
-        self.schema: pa.Schema = _without_notes(schema, private, dropped=layout.roles.drop)
-        self.untouched = _untouched(self.schema, self._texts, dropped)
+        self.schema: pa.Schema
+        self.schema, has_notes = _without_notes(schema, private, dropped=layout.roles.drop)
+        self.untouched = _untouched(self.schema, self._texts, dropped, has_notes=has_notes)
         self.has_lists = any(EVERY in path.steps for _, path in self._texts)
         for place in self._private:
             field = self.schema.field(place)
@@ -117,10 +118,7 @@ class ParquetReader(Reader):
         return self.done
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows one by one.
-
-        :raises RecordError: if the file is damaged, or a text is too long or not valid UTF-8.
-        """
+        """Yield the rows one by one."""
         done = 0
         for batch in self._batches:
             weight = batch.nbytes // max(1, len(batch))
@@ -170,10 +168,7 @@ class ParquetReader(Reader):
         )
 
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
-        """Write the Arrow streams of a partial file as Parquet.
-
-        :raises RecordError: if Arrow cannot write it.
-        """
+        """Write the Arrow streams of a partial file as Parquet."""
         private = [self._private[place] for place, path in self._texts if not path.steps]
         try:
             streams_to_parquet(partial, ends, self._compression, finished, private=private)
@@ -183,9 +178,8 @@ class ParquetReader(Reader):
 
     def has_notes(self, private: Collection[str] = ()) -> bool:
         """Return whether the file carries notes of its own, which a release copies."""
-        roots = {str((parse_path(name).steps or (name,))[0]) for name in private} | set(private)
-        places = [place for place, name in enumerate(self.schema.names) if name in roots]
-        return _has_own_metadata(self.schema, places)
+        roots = {str((parse_path(name).steps or (name,))[0]) for name in private}
+        return _without_notes(self.schema, roots.union(private))[1]
 
     def _id_column(self) -> int | None:
         if self.naming is None or self.naming.column is None:
@@ -247,10 +241,7 @@ class ParquetReader(Reader):
         return values
 
     def _check_lengths(self, column: pa.Array, done: int) -> None:
-        """Check the lengths of texts before they are read: many rows can share one.
-
-        :raises RecordError: if one is too long, with its row.
-        """
+        """Check the lengths of texts before they are read: many rows can share one."""
         texts = column.dictionary if isinstance(column, pa.DictionaryArray) else column
         if texts.nbytes <= LONGEST_RECORD:
             return
@@ -334,10 +325,7 @@ def _as_type(values: list[Any], kind: pa.DataType) -> pa.Array:
 
 def find_text_columns(wanted: Sequence[str], schema: pa.Schema, source: str) -> list[tuple[int, ColumnPath]]:
     """Return the places of the columns that hold the texts that are asked for, with the paths to these: a
-    column of just that name, and one that the path of the name leads into.
-
-    :raises InvalidParameter: if there is none, one is there twice, or does not hold text.
-    """
+    column of just that name, and one that the path of the name leads into."""
     if not wanted:
         find_named_columns(wanted, schema.names, source)
     found = []
@@ -383,10 +371,7 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def _places_to_drop(roles: Roles, schema: pa.Schema) -> list[int]:
-    """Return where the columns stand that are left out.
-
-    :raises InvalidParameter: if a part of a column is to be left out.
-    """
+    """Return where the columns stand that are left out."""
     for name in roles.drop:
         path = parse_path(name)
         if name not in schema.names and path.steps and path.steps[0] in schema.names:
@@ -411,56 +396,46 @@ def _paths_of(path: str, kind: pa.DataType, named: Collection[str]) -> Iterator[
         yield path
 
 
-def _untouched(schema: pa.Schema, texts: Sequence[tuple[int, ColumnPath]], dropped: list[int]) -> str | None:
-    private = [place for place, _ in texts]
-    parts = [untouched_columns([n for i, n in enumerate(schema.names) if i not in {*private, *dropped}])]
+def _untouched(
+    schema: pa.Schema, texts: Sequence[tuple[int, ColumnPath]], dropped: list[int], *, has_notes: bool
+) -> str | None:
+    left_out = {*dropped, *(place for place, _ in texts)}
+    parts = [untouched_columns([name for i, name in enumerate(schema.names) if i not in left_out])]
     for place in dict.fromkeys(place for place, path in texts if path.steps):
         name, inside = schema.field(place).name, [path.name for each, path in texts if each == place]
         if any(each != f"{name}[]" for each in inside):
             parts.append(f"all of {printable(name)} but {', '.join(map(printable, inside))}")
-    if _has_own_metadata(schema, private):
-        parts.append("the file's own metadata")
+    parts += ["the file's own metadata"] if has_notes else []
     return " and ".join(filter(None, parts)) or None
 
 
-def _has_own_metadata(schema: pa.Schema, private: Sequence[int]) -> bool:
-    """Return whether the schema carries more than types: notes of its own on the file or on a column.
-
-    What pandas notes about types is not counted, unless it holds attributes set by hand; of a ``private``
-    column, given by its place, the number of different values is not released.
-    """
-    names = {schema.field(i).name for i in private}
-    notes = dict(_without_notes(schema, names).metadata or {})
-    pandas = notes.pop(_PANDAS, None)
-    if pandas is not None and _pandas_tells(pandas, names):
-        return True
-    return any(set(found) - _SAYS_TYPES_ONLY for found in (notes, *_of_fields(schema)))
-
-
-def _without_notes(schema: pa.Schema, private: set[str], *, dropped: Collection[str] = ()) -> pa.Schema:
+def _without_notes(
+    schema: pa.Schema, private: Collection[str], *, dropped: Collection[str] = ()
+) -> tuple[pa.Schema, bool]:
     """Return a schema in which pandas does not note how many different values a private column has, nor that
-    there were dropped ones."""
+    there were dropped ones; and whether it carries more than types: notes of its own on the file or a column.
+    """
     notes = dict(schema.metadata or {})
+    pandas = notes.pop(_PANDAS, None)
+    has_own = any(set(found) - _SAYS_TYPES_ONLY for found in (notes, *_of_fields(schema)))
+    if pandas is None:
+        return schema, has_own
     try:
-        known = json.loads(notes[_PANDAS])
+        before, now = json.loads(pandas), json.loads(pandas)
+        has_own = has_own or bool(now.get("attributes"))
+        now["columns"] = [column for column in now["columns"] if column["field_name"] not in dropped]
         if dropped:
-            known["columns"] = [column for column in known["columns"] if column["field_name"] not in dropped]
-            known["index_columns"] = [index for index in known["index_columns"] if index not in dropped]
-            notes[_PANDAS] = json.dumps(known).encode()
-        for column in known["columns"]:
-            if column["field_name"] in private and "num_categories" in (column["metadata"] or {}):
-                column["metadata"] = {
-                    name: value for name, value in column["metadata"].items() if name != "num_categories"
-                } or None
-                notes[_PANDAS] = json.dumps(known).encode()
-    except (
-        ValueError,
-        KeyError,
-        TypeError,
-        AttributeError,
-    ):  # it is not what pandas writes: the receipt says that it is released
-        return schema
-    return schema.with_metadata(notes)
+            now["index_columns"] = [index for index in now["index_columns"] if index not in dropped]
+        for column in now["columns"]:
+            about = column["metadata"] or {}
+            if column["field_name"] in private and "num_categories" in about:
+                del about["num_categories"]
+                column["metadata"] = about or None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return schema, True  # it is not what pandas writes: the receipt says that it is released
+    if now == before:
+        return schema, has_own
+    return schema.with_metadata({**(schema.metadata or {}), _PANDAS: json.dumps(now).encode()}), has_own
 
 
 def _of_fields(fields: pa.Schema | pa.DataType) -> Iterator[dict[bytes, bytes]]:
@@ -469,14 +444,3 @@ def _of_fields(fields: pa.Schema | pa.DataType) -> Iterator[dict[bytes, bytes]]:
         field = fields.field(i)
         yield field.metadata or {}
         yield from _of_fields(field.type)
-
-
-def _pandas_tells(note: bytes, private: set[str]) -> bool:
-    try:
-        known = json.loads(note)
-        columns = [column for column in known["columns"] if column["field_name"] in private]
-        return bool(known.get("attributes")) or any(
-            "num_categories" in (column["metadata"] or {}) for column in columns
-        )
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return True

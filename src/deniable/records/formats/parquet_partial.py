@@ -12,7 +12,7 @@ column, whose dictionary, if it has one, is made again.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,9 @@ def streams_to_parquet(
 
     ``private`` names the columns that were released in other words.
     """
-    schema = _schema(partial, ends)
+    streams = _streams(partial, ends)
+    schema: pa.Schema = next(streams).schema
+    streams.close()
     schema, shared, used = _dictionaries(lambda: _batches(partial, ends), schema, private)
     with (
         os.fdopen(open_regular(finished, os.O_WRONLY | os.O_CREAT | os.O_EXCL), "wb") as file,
@@ -208,18 +210,15 @@ def _holds_dictionary(kind: pa.DataType) -> bool:
     )
 
 
-def _schema(partial: Path, ends: list[int]) -> pa.Schema:
-    with (
-        os.fdopen(open_regular(partial), "rb") as file,
-        ipc.open_stream(pa.py_buffer(file.read(ends[0]))) as reader,
-    ):
-        return reader.schema
-
-
-def _batches(partial: Path, ends: list[int]) -> Iterator[pa.RecordBatch]:
+def _streams(partial: Path, ends: list[int]) -> Generator[pa.RecordBatchReader]:
     start = 0
     with os.fdopen(open_regular(partial), "rb") as file:
         for end in ends:
             with ipc.open_stream(pa.py_buffer(file.read(end - start))) as reader:
-                yield from reader
+                yield reader
             start = end
+
+
+def _batches(partial: Path, ends: list[int]) -> Iterator[pa.RecordBatch]:
+    for stream in _streams(partial, ends):
+        yield from stream

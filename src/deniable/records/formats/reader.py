@@ -119,18 +119,11 @@ class Reader(ABC):
         self._rows = self.rows() if naming is None else self._named(naming)
 
     def begin(self) -> None:  # noqa: B027 - plain text begins with its records
-        """Read what comes before the records, and find the columns.
-
-        :raises RecordError: if the source is not of the format.
-        :raises InvalidParameter: if a column or a sheet is not there, or does not hold text.
-        """
+        """Read what comes before the records, and find the columns."""
 
     @abstractmethod
     def rows(self) -> Iterator[Row]:
-        """Yield the records one by one.
-
-        :raises RecordError: if one cannot be read.
-        """
+        """Yield the records one by one."""
 
     @abstractmethod
     def write(self, payloads: list[Any], released: list[str | None]) -> Any:
@@ -153,13 +146,9 @@ class Reader(ABC):
         ``ends``."""
         raise NotImplementedError
 
-    def reached(self) -> int:
-        """Return how far the source was read."""
-        return self.source.position()
-
     def position(self) -> int:
         """Return how far the reading is; what was only looked at is not done yet."""
-        reached = self.reached()
+        reached = self.source.position()
         return reached * self.done // self._looked_at if self.done < self._looked_at else reached
 
     def has_notes(self, private: Collection[str]) -> bool:
@@ -176,10 +165,7 @@ class Reader(ABC):
         self._looked_at, self._rows = len(rows), chain(rows, left)
 
     def let_pass(self, columns: Collection[str], judged: str) -> None:
-        """Refuse every column that has no role and is not among these; ``judged`` says how they were found.
-
-        :raises UndecidedColumns: now, or when such a column comes.
-        """
+        """Refuse every column without a role that is not among these; ``judged`` says how they were found."""
         if self.columns is None:
             self._passing, self._judged = columns, judged
             return
@@ -193,10 +179,7 @@ class Reader(ABC):
             yield row._replace(names=names)
 
     def rows_left(self) -> Iterator[Row]:
-        """Yield the rows that were not read yet.
-
-        :raises UndecidedColumns: if one holds something that may not pass.
-        """
+        """Yield the rows that were not read yet."""
         for row in self._rows:
             check_interrupt()
             if self._passing is not None:
@@ -207,10 +190,7 @@ class Reader(ABC):
             yield row
 
     def skip(self, records: int) -> None:
-        """Leave out the records that an earlier run released.
-
-        :raises ResumeError: if there are fewer.
-        """
+        """Leave out the records that an earlier run released."""
         self.done = sum(1 for _ in islice(self.rows_left(), records))
         if self.done < records:
             problem = f"has {self.done:,} records, but an earlier run released {records:,}"
@@ -235,9 +215,6 @@ class Reader(ABC):
         them a stream gets must not depend on where batches end. ``one_text`` refuses a record of several
         texts, where a record has a budget of its own that would be spent on each. ``as_one`` makes one batch
         of all records.
-
-        :raises RecordError: if a record cannot be read, or at the end, if two records of a keyed release have
-            one id.
         """
         rows, batch, characters, weight = self.rows_left(), list[Row](), 0, 0
         while True:

@@ -40,10 +40,7 @@ class Source:
     """Bytes of the input, as it is stored, that were read so far."""
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes, decompressed.
-
-        :raises RecordError: if compressed data is damaged or cut short.
-        """
+        """Yield the bytes, decompressed."""
         raise NotImplementedError
 
     def waiting(self) -> bool:
@@ -59,10 +56,7 @@ class Source:
         return None
 
     def check_unchanged(self) -> None:
-        """Check that what is read is still what ``digest`` was made of, if it was made.
-
-        :raises RecordError: if the input changed since.
-        """
+        """Check that what is read is still what ``digest`` was made of, if it was made."""
 
     def again(self) -> Self:
         """Return the same input to be read from its start, for as long as this one is open."""
@@ -82,12 +76,6 @@ class FileSource(Source):
     """
 
     def __init__(self, path: Path, *, listed: os.stat_result | None = None) -> None:
-        """Open the file; if it was ``listed`` in its folder, then only that very file, as it was, and never
-        through a link.
-
-        :raises OSError: if it cannot be opened.
-        :raises RecordError: if it is not the file that was listed.
-        """
         self.path = path
         self.name = str(path)
         # Before the file is open, and without a look at what was listed: it is no link, but its name may
@@ -110,10 +98,7 @@ class FileSource(Source):
         }
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes, decompressed.
-
-        :raises RecordError: if compressed data is damaged or cut short.
-        """
+        """Yield the bytes, decompressed."""
         kind = compression_of(self._bytes.peek(BYTES_TO_TELL))
         return read_chunks(decompress(self._bytes, kind), kind, self.name, compressed=lambda: self.size)
 
@@ -128,10 +113,7 @@ class FileSource(Source):
 
     def check_unchanged(self) -> None:
         """Check that the bytes that a digest was made of are still there; what was added behind them was not
-        read.
-
-        :raises RecordError: if they are not. Under one digest two records would have the same noise.
-        """
+        read."""
         now = _state(os.fstat(self.file.fileno()))
         if not self._digest or now == self._seen:
             return
@@ -140,10 +122,7 @@ class FileSource(Source):
         self._seen = now  # as it was before the bytes were looked at again
 
     def check_not_written(self) -> None:
-        """Check that the file was not written to since it was opened.
-
-        :raises RecordError: if it was.
-        """
+        """Check that the file was not written to since it was opened."""
         if _state(os.fstat(self.file.fileno())) != self._seen:
             raise RecordError(self.name, _CHANGED)
 
@@ -202,10 +181,7 @@ class StreamSource(Source):
         self._arrived: queue.Queue[bytes | BaseException | None] = queue.Queue(_CHUNKS_AHEAD)
 
     def chunks(self) -> Iterator[bytes]:
-        """Yield the bytes as they arrive, decompressed.
-
-        :raises RecordError: if compressed data is damaged or cut short.
-        """
+        """Yield the bytes as they arrive, decompressed."""
         threading.Thread(target=self._read_ahead, name="deniable-input", daemon=True).start()
         while (chunk := self._arrived.get()) is not None:
             if isinstance(chunk, BaseException):

@@ -86,10 +86,7 @@ Piece = tuple[int, dict[str, Any] | None, list[SheetRow]]
 def read_workbook(
     source: FileSource, sheet: str | None, *, every: bool = False
 ) -> tuple[dict[str, Any], Iterator[Piece]]:
-    """Return the sheets of a workbook, and the rows of one of them, or of ``every`` one.
-
-    :raises RecordError: if it is none, or takes too much memory.
-    """
+    """Return the sheets of a workbook, and the rows of one of them, or of ``every`` one."""
     pieces = map(
         json.loads, parse_confined(source, _PARSER, "save it as CSV first", sheet=sheet, every=every)
     )
@@ -141,15 +138,12 @@ class SpreadsheetReader(Reader):
         self._at = 0
         self._sheet_rows = rows if first is None or layout.header else chain([first], rows)
 
-    def reached(self) -> int:
-        """Return the number of the last row that was read."""
-        return self._at
+    def position(self) -> int:
+        """Return the number of the last row that was read; what was only looked at is not done yet."""
+        return self._at * self.done // self._looked_at if self.done < self._looked_at else self._at
 
     def rows(self) -> Iterator[Row]:
-        """Yield the rows one by one.
-
-        :raises RecordError: if a formula makes a private text, or a text is too long.
-        """
+        """Yield the rows one by one."""
         for row in self._sheet_rows:
             self._at = row.number
             if not set(self._private).isdisjoint(row.formulas):  # its result is whatever was computed last
@@ -181,10 +175,7 @@ class SpreadsheetReader(Reader):
 
     def finish(self, partial: Path, ends: list[int], finished: Path) -> None:
         """Write a workbook with the rows of a partial file, which ends at the last of ``ends``, and with the
-        sheets that are kept.
-
-        :raises RecordError: if the spreadsheet cannot be read any more, or a cell is too long.
-        """
+        sheets that are kept."""
         descriptor = open_regular(finished, os.O_RDWR | os.O_CREAT | os.O_EXCL)
         try:
             with os.fdopen(descriptor, "w+b") as sink, os.fdopen(open_regular(partial), "rb") as file:
@@ -318,10 +309,7 @@ def utf16_length(text: str) -> int:
 
 
 def check_names(names: Iterable[str], source: str) -> None:
-    """Check that sheets may have these names in an .xlsx file.
-
-    :raises RecordError: if one may not.
-    """
+    """Check that sheets may have these names in an .xlsx file."""
     book = Workbook()
     for number, name in enumerate(names, 1):
         try:
@@ -357,10 +345,7 @@ def _write_cell(sheet: Any, formats: Mapping[type, Any], row: int, column: int, 
 @contextmanager
 def new_workbook(file: BinaryIO, parts: Path) -> Iterator[Any]:
     """Lend a function that adds a sheet of some name to a new workbook in a file, and returns what writes its
-    cells, row by row; ``parts`` is a folder that is used meanwhile.
-
-    :raises OSError: if it cannot be written.
-    """
+    cells, row by row; ``parts`` is a folder that is used meanwhile."""
     shutil.rmtree(parts, ignore_errors=True)
     parts.mkdir(mode=0o700)
     book = Workbook(file, {"constant_memory": True, "tmpdir": str(parts), "use_zip64": True})
