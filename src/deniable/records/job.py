@@ -113,9 +113,8 @@ class Job:
         own = (self.partial_path, self.journal_path, self._finishing_path, self.receipt_path, self.card_path)
         check_apart(self.source.name, self.target, *own)
         check_workers(self.private, self.workers)
-        self._input: Source | None = None if self.source.identity is None else self.source.again()
         problem = ""
-        if self._input is None:
+        if self.source.identity is None:
             problem = "a stream cannot be read again; resuming needs a file as input"
         elif self.private.settings.seeded:
             problem = "with a seed the noise of the earlier run would be repeated; start over with force=True"
@@ -140,10 +139,9 @@ class Job:
             self.private.card.for_columns(self.layout.roles.text),
         )
         # Before the look: what is judged is what the digest names. Without one, a file is refused unread.
-        digest = None if self._input is None or self.by_name else self._input.digest()
+        digest = None if self.by_name else self.source.digest()
         reader, warnings = open_decided(self.private, self.source, self.layout, by_name=self.by_name)
-        if self._input is not None and self.by_name:
-            digest = self._input.digest()
+        digest = digest or self.source.digest()
         if self.warn is not None:
             if digest is not None and not self.resume:
                 folders = (self.target.parent, Path(self.source.name).parent)
@@ -164,7 +162,7 @@ class Job:
                 finally:
                     partial.close()
             receipt = receipt_of(promised, reader, self.layout, journal.tally, journal.generators)
-            return self._finish(replace(receipt, job=self._digest), card, reader, journal, digest)
+            return self._finish(replace(receipt, job=self._digest), card, reader, journal)
         except OSError as error:
             if error.filename is not None:
                 raise
@@ -279,14 +277,13 @@ class Job:
         card: Card,
         reader: Reader,
         journal: Journal,
-        digest: str | None,
     ) -> Receipt:
         if self.partial_path.exists() or self._finishing_path.exists():
             self.source.check_unchanged()
             self._seal(reader, journal)
-            if self._input is not None:
-                self._input.check_unchanged()
-                name, size = Path(self.source.name).name, self._input.size
+            self.source.check_unchanged()
+            if (digest := self.source.digest()) is not None:
+                name, size = Path(self.source.name).name, self.source.size
                 with open_source(self.partial_path) as output:
                     released = {"name": self.target.name, "bytes": output.size, "digest": output.digest()}
                 given = {"name": name, "bytes": size, "digest": digest}

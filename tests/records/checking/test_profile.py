@@ -17,6 +17,10 @@ from tests.words.counting import CountingPattern
 PEOPLE = ["Anna Kowalska", "John Smith", "Maria Garcia", "Jürgen Müller"]
 
 
+def repeated(*values: object) -> list[object]:
+    return [values[i % len(values)] for i in range(20)]
+
+
 def profiled(name: str, values: list[object]) -> ColumnProfile:
     columns = Columns(Embedding.open())
     for value in values:
@@ -50,6 +54,23 @@ def profiled(name: str, values: list[object]) -> ColumnProfile:
         ("amount", [f"{i / 7:.15f}" for i in range(40)], "number"),
         ("mrn", [4711], "identifier"),
         ("birthday", [["3 May", "4 June"][i % 2] for i in range(40)], "birth date"),
+        ("seen_by", repeated("Anna Kowalczyk", "John A. Smith", "Jürgen Müller", "Marie Dupont"), "person"),
+        ("town", repeated("Denver", "Austin", "Jackson"), "short text"),
+        ("eyes", repeated("brown", "white", "green"), "short text"),
+        (
+            "seen by",
+            repeated("Dr. Müller", "Prof. Anna Weber", "Herr Karl von Berg", "John Smith Jr."),
+            "person",
+        ),
+        ("фамилия", repeated("Петров", "Смирнова", "Иванов", "Попов"), "person"),
+        ("患者", repeated("山田太郎", "佐藤花子"), "person"),
+        ("contact", repeated("mail: a@example.org", "b@example.org; c@example.org", "none"), "e-mail"),
+        ("geboren", repeated("1971-02-03", "1980-04-05"), "birth date"),
+        ("birthday", repeated("3 May 1971", "April 5, 1980"), "birth date"),
+        ("nacimiento", repeated("3 de mayo de 1971", "5 de abril de 1980"), "birth date"),
+        ("Geburtsjahr", repeated(1971, 1980), "birth date"),
+        ("born in", repeated("Berlin", "Paris"), "short text"),
+        ("visit", repeated("3 May 1971", "5. März 1980"), "date"),
     ],
 )
 def test_what_is_private_does_not_pass_for_something_else(name: str, values: list[object], kind: str) -> None:

@@ -15,7 +15,8 @@ import pytest
 from deniable import Privatizer, RecordError
 from deniable.records import privatize_file
 from deniable.records.journal import Partial
-from tests.records.jobs.stopped_jobs import source_in, stopped_job
+from tests.records.jobs.conftest import Stopped
+from tests.records.jobs.stopped_jobs import source_in
 
 
 def test_partial_files_are_private_and_the_output_has_the_usual_permissions(
@@ -73,19 +74,19 @@ def test_a_full_disk_leaves_nothing_under_the_name_and_can_be_resumed(
 
 
 def test_a_forced_job_that_was_stopped_may_replace_the_output_when_resumed(
-    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    private: Privatizer, tmp_path: Path, stopped: Stopped
 ) -> None:
     (tmp_path / "out.txt").write_text("old")
-    source, target = stopped_job(private, tmp_path, monkeypatch, force=True)
+    source, target = stopped(private, force=True)
     assert target.read_text() == "old"
     assert privatize_file(private, source, target, resume=True) is not None
     assert target.read_bytes() == source.read_bytes()
 
 
 def test_an_output_that_appeared_meanwhile_is_not_replaced(
-    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    private: Privatizer, tmp_path: Path, stopped: Stopped
 ) -> None:
-    source, target = stopped_job(private, tmp_path, monkeypatch)
+    source, target = stopped(private)
     target.write_text("mine")
     with pytest.raises(RecordError, match="exists already"):
         privatize_file(private, source, target, resume=True)

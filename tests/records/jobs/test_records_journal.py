@@ -14,7 +14,8 @@ import pytest
 from deniable import Privatizer, ResumeError
 from deniable.records import privatize_file
 from deniable.records.journal import Journal
-from tests.records.jobs.stopped_jobs import source_in, stopped_job
+from tests.records.jobs.conftest import Stopped
+from tests.records.jobs.stopped_jobs import source_in
 
 
 def test_an_interrupt_while_the_journal_goes_to_disk_loses_nothing_on_record(
@@ -37,9 +38,9 @@ def test_an_interrupt_while_the_journal_goes_to_disk_loses_nothing_on_record(
 
 
 def test_a_journal_cut_short_counts_up_to_its_last_whole_line(
-    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    private: Privatizer, tmp_path: Path, stopped: Stopped
 ) -> None:
-    source, target = stopped_job(private, tmp_path, monkeypatch)
+    source, target = stopped(private)
     journal = tmp_path / "out.txt.journal"
     whole = journal.read_bytes()
     (tmp_path / "kept").write_bytes((tmp_path / "out.txt.partial").read_bytes())
@@ -64,12 +65,12 @@ def test_a_journal_cut_short_counts_up_to_its_last_whole_line(
 
 
 def test_what_follows_a_journal_line_cut_short_is_on_record_too(
-    noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    noisy: Privatizer, tmp_path: Path, stopped: Stopped
 ) -> None:
-    stopped_job(noisy, tmp_path, monkeypatch)
+    stopped(noisy)
     journal = tmp_path / "out.txt.journal"
     journal.write_bytes(journal.read_bytes()[:-9])
-    source, target = stopped_job(noisy, tmp_path, monkeypatch, resume=True)
+    source, target = stopped(noisy, resume=True)
     released = (tmp_path / "out.txt.partial").read_bytes()
     assert released.count(b"\n") == 35
     privatize_file(noisy, source, target, resume=True)

@@ -12,7 +12,8 @@ from deniable import Embedding, Multivariate, Privatizer, ResumeError
 from deniable.arrays import Floats, Ids
 from deniable.noise.randomness import RadialNoise
 from deniable.release.receipt import Receipt
-from tests.records.jobs.stopped_jobs import source_in, stopped_job
+from tests.records.jobs.conftest import Stopped
+from tests.records.jobs.stopped_jobs import source_in
 from tests.support.keeping import keep_all as privatize_file
 from tests.support.oracle import OracleNeighbours
 
@@ -85,10 +86,8 @@ def test_resuming_never_takes_a_file_without_a_receipt_for_a_finished_output(
     assert not (tmp_path / "out.txt.journal").exists()
 
 
-def test_a_resumed_job_keeps_what_was_released(
-    noisy: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
-) -> None:
-    source, target = stopped_job(noisy, tmp_path, monkeypatch)
+def test_a_resumed_job_keeps_what_was_released(noisy: Privatizer, tmp_path: Path, stopped: Stopped) -> None:
+    source, target = stopped(noisy)
     released = (tmp_path / "out.txt.partial").read_bytes()
     assert released.count(b"\n") == 21
     (tmp_path / "out.txt.partial").write_bytes(released + b"written, and not on record\n" * 1_000)
@@ -123,12 +122,11 @@ def test_the_receipt_of_a_job_continued_on_another_device_names_every_generator_
     noisy: Privatizer,
     on_card: Privatizer,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    checkpoint_every_batch: None,
+    stopped: Stopped,
 ) -> None:
-    stopped_job(noisy, tmp_path, monkeypatch)
-    stopped_job(on_card, tmp_path, monkeypatch, after=2, resume=True)
-    source, target = stopped_job(on_card, tmp_path, monkeypatch, after=1, resume=True)
+    stopped(noisy)
+    stopped(on_card, after=2, resume=True)
+    source, target = stopped(on_card, after=1, resume=True)
     receipt = privatize_file(noisy, source, target, resume=True)
     assert receipt is not None
     assert receipt.randomness["generator"] == f"{PROCESSOR}; then {CARD}"
@@ -140,10 +138,10 @@ def test_a_generator_whose_words_never_came_on_record_is_not_named(
     on_card: Privatizer,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    checkpoint_every_batch: None,
+    stopped: Stopped,
 ) -> None:
-    stopped_job(noisy, tmp_path, monkeypatch)
-    stopped_job(on_card, tmp_path, monkeypatch, after=0, resume=True)
+    stopped(noisy)
+    stopped(on_card, after=0, resume=True)
 
     def stop(*paths: Path) -> None:
         raise KeyboardInterrupt
@@ -158,9 +156,9 @@ def test_a_generator_whose_words_never_came_on_record_is_not_named(
 
 
 def test_a_partial_output_is_neither_continued_nor_dropped_unasked(
-    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    private: Privatizer, tmp_path: Path, stopped: Stopped
 ) -> None:
-    source, target = stopped_job(private, tmp_path, monkeypatch)
+    source, target = stopped(private)
     with pytest.raises(ResumeError, match="resume=True, or start over with force=True"):
         privatize_file(private, source, target)
     assert (tmp_path / "out.txt.partial").stat().st_size > 0
@@ -172,10 +170,9 @@ def test_another_job_cannot_continue_a_partial_output(
     private: Privatizer,
     noisy: Privatizer,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    checkpoint_every_batch: None,
+    stopped: Stopped,
 ) -> None:
-    source, target = stopped_job(private, tmp_path, monkeypatch)
+    source, target = stopped(private)
     with pytest.raises(ResumeError, match=r"epsilon was 1000000.0 and is 0.5"):
         privatize_file(noisy, source, target, resume=True)
     with pytest.raises(ResumeError, match="case was 'drop' and is 'keep'"):
@@ -191,9 +188,9 @@ def test_another_job_cannot_continue_a_partial_output(
 
 
 def test_a_partial_output_that_was_changed_is_not_continued(
-    private: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, checkpoint_every_batch: None
+    private: Privatizer, tmp_path: Path, stopped: Stopped
 ) -> None:
-    source, target = stopped_job(private, tmp_path, monkeypatch)
+    source, target = stopped(private)
     partial = tmp_path / "out.txt.partial"
     content = partial.read_bytes()
     for changed in (content.replace(b"word1\n", b"word9\n"), content[:-1]):

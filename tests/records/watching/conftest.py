@@ -1,13 +1,16 @@
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from deniable import Embedding, Keyed, Multivariate, Privatizer
 from deniable.records.ledger import Ledger, LedgerEntry
 from tests.records.watched_folders import Folders
+
+DieAt = Callable[..., None]
 
 
 @pytest.fixture
@@ -21,20 +24,20 @@ def keyed(embedding: Embedding) -> Privatizer:
 
 
 @pytest.fixture
-def stop_at(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[int], None]]:
-    """Make the watch die at one of the three moments at which the ledger is written."""
+def die_at(folders: Folders, monkeypatch: pytest.MonkeyPatch) -> DieAt:
+    """Look with a watch that dies at one of the three moments at which the ledger is written."""
 
-    def arrange(moment: int) -> None:
-        record, count = Ledger.record, 0
+    def look(moment: int, private: Privatizer, **options: Any) -> None:
+        record, moments = Ledger.record, iter(range(1, moment + 1))
 
         def killed(ledger: Ledger, entry: LedgerEntry) -> None:
-            nonlocal count
-            count += 1
-            if count == moment:
+            if next(moments) == moment:
                 raise KeyboardInterrupt
             record(ledger, entry)
 
-        monkeypatch.setattr(Ledger, "record", killed)
+        with monkeypatch.context() as patched:
+            patched.setattr(Ledger, "record", killed)
+            with pytest.raises(KeyboardInterrupt):
+                folders.look(private, **options)
 
-    yield arrange
-    monkeypatch.undo()
+    return look

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -16,6 +15,7 @@ from deniable.records.ledger import Ledger, LedgerEntry
 from deniable.records.watch import LEDGER_NAME, Watch
 from deniable.release.card import read_card
 from tests.records.watched_folders import Folders
+from tests.records.watching.conftest import DieAt
 
 
 def test_new_files_of_every_kind_are_released_once(folders: Folders) -> None:
@@ -134,15 +134,11 @@ def test_an_output_of_somebody_else_is_not_taken_for_the_release_of_a_file_that_
 def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
     folders: Folders,
     noisy: Privatizer,
-    stop_at: Callable[[int], None],
-    monkeypatch: pytest.MonkeyPatch,
+    die_at: DieAt,
     moment: int,
 ) -> None:
     (folders.inbox / "a.txt").write_text("the quick brown fox " * 20)
-    stop_at(moment)
-    with pytest.raises(KeyboardInterrupt):
-        folders.look(noisy)
-    monkeypatch.undo()
+    die_at(moment, noisy)
     before = folders.released("a.txt") if moment == 3 else None
     assert folders.look(noisy) == 1
     assert before is None or folders.released("a.txt") == before
@@ -153,19 +149,15 @@ def test_cut_off_and_restarted_with_other_settings_what_is_out_is_not_taken_for_
     folders: Folders,
     noisy: Privatizer,
     private: Privatizer,
-    stop_at: Callable[[int], None],
-    monkeypatch: pytest.MonkeyPatch,
+    die_at: DieAt,
 ) -> None:
     (folders.inbox / "a.csv").write_text("text,name\nthe quick brown fox,SECRET alice\n")
-    stop_at(3)
-    with pytest.raises(KeyboardInterrupt):
-        folders.look(noisy)
-    monkeypatch.undo()
-    monkeypatch.setattr(folders, "columns", ("text", "name"))
+    die_at(3, noisy)
+    folders.columns = ("text", "name")
     assert folders.look(noisy) == 0
     assert folders.failed == 1
     assert "a.csv: is finished, by another job" in folders.lines[-1]
-    monkeypatch.setattr(folders, "columns", ("text",))
+    folders.columns = ("text",)
     assert folders.look(noisy) == 1
 
 
@@ -174,17 +166,13 @@ def test_cut_off_and_restarted_with_other_settings_what_is_out_is_not_taken_for_
 def test_an_output_taken_away_before_its_release_was_entered_is_never_drawn_again(
     folders: Folders,
     noisy: Privatizer,
-    stop_at: Callable[[int], None],
-    monkeypatch: pytest.MonkeyPatch,
+    die_at: DieAt,
     taken: tuple[str, ...],
     edited: bool,
 ) -> None:
     path = folders.inbox / "a.txt"
     path.write_text("the quick brown fox " * 20)
-    stop_at(3)
-    with pytest.raises(KeyboardInterrupt):
-        folders.look(noisy)
-    monkeypatch.undo()
+    die_at(3, noisy)
     released, about = folders.released("a.txt"), path.stat()
     for ending in taken:
         (folders.out / f"a.txt{ending}").rename(folders.inbox.parent / f"taken{ending}")
@@ -209,15 +197,11 @@ def test_content_that_was_out_before_it_was_entered_is_remembered_after_the_file
     folders: Folders,
     keyed: Privatizer,
     noisy: Privatizer,
-    stop_at: Callable[[int], None],
-    monkeypatch: pytest.MonkeyPatch,
+    die_at: DieAt,
 ) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n1,the quick brown fox\n")
-    stop_at(3)
-    with pytest.raises(KeyboardInterrupt):
-        folders.look(keyed, record_id="id")
-    monkeypatch.undo()
+    die_at(3, keyed, record_id="id")
     path.write_text("id,text\n1,the quick brown fox\n2,the quick\n")
     assert folders.look(keyed, record_id="id") == 1
     (folders.inbox / "b.csv").write_text("id,text\n1,the quick brown fox\n")
@@ -226,14 +210,11 @@ def test_content_that_was_out_before_it_was_entered_is_remembered_after_the_file
 
 
 def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
-    folders: Folders, noisy: Privatizer, stop_at: Callable[[int], None], monkeypatch: pytest.MonkeyPatch
+    folders: Folders, noisy: Privatizer, die_at: DieAt
 ) -> None:
     path = folders.inbox / "a.txt"
     path.write_text("the quick brown fox\n")
-    stop_at(3)
-    with pytest.raises(KeyboardInterrupt):
-        folders.look(noisy)
-    monkeypatch.undo()
+    die_at(3, noisy)
     path.write_text("the quick brown fox again\n")
     assert folders.look(noisy) == 0
     assert "changed after it was released" in folders.lines[-1]
@@ -243,18 +224,14 @@ def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
 def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_cut_off(
     folders: Folders,
     noisy: Privatizer,
-    stop_at: Callable[[int], None],
-    monkeypatch: pytest.MonkeyPatch,
+    die_at: DieAt,
     moment: int,
 ) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n")
     folders.look(noisy)
     path.write_text("id,text\n1,the quick brown fox\n")
-    stop_at(moment)
-    with pytest.raises(KeyboardInterrupt):
-        folders.look(noisy)
-    monkeypatch.undo()
+    die_at(moment, noisy)
     before = folders.released("a.csv") if moment == 3 else None
     assert folders.look(noisy) == 1
     assert before is None or folders.released("a.csv") == before
@@ -266,16 +243,12 @@ def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_
 def test_cut_off_and_renamed_the_content_is_still_released_exactly_once(
     folders: Folders,
     noisy: Privatizer,
-    stop_at: Callable[[int], None],
-    monkeypatch: pytest.MonkeyPatch,
+    die_at: DieAt,
     published: bool,
 ) -> None:
     path = folders.inbox / "b.txt"
     path.write_text("the quick brown fox " * 20)
-    stop_at(3 if published else 2)
-    with pytest.raises(KeyboardInterrupt):
-        folders.look(noisy)
-    monkeypatch.undo()
+    die_at(3 if published else 2, noisy)
     (folders.inbox / "a.txt").write_bytes(path.read_bytes())
     # Taken up first, the copy is released unless b.txt is out already; then b.txt is not, and what was left
     # of it is removed.

@@ -43,6 +43,7 @@ class FolderSource(Source):
         self.size = sum(about.st_size for _, about in self.files)
         listed = [[os.fsdecode(path.name), about.st_size, about.st_mtime_ns] for path, about in self.files]
         digest = hashlib.blake2b(json.dumps(listed).encode("utf-8", "surrogatepass"), digest_size=16)
+        self._digest: str | None = None
         where = str(path.resolve())
         self.identity = {"input": where, "input size": self.size, "input files": digest.hexdigest()}
 
@@ -52,11 +53,13 @@ class FolderSource(Source):
 
     def digest(self) -> str | None:
         """Return a digest of what is in the files, in their order; their names are no part of it."""
-        digest = hashlib.blake2b(digest_size=16)
-        for place in range(len(self.files)):
-            with self._opened(place) as source:
-                digest.update((source.digest() or "").encode())
-        return digest.hexdigest()
+        if self._digest is None:
+            digest = hashlib.blake2b(digest_size=16)
+            for place in range(len(self.files)):
+                with self._opened(place) as source:
+                    digest.update((source.digest() or "").encode())
+            self._digest = digest.hexdigest()
+        return self._digest
 
     def text(self, place: int, encoding: str) -> str:
         """Return the text of a file."""

@@ -107,8 +107,8 @@ class FileSource(Source):
         return self._bytes.tell()
 
     def digest(self) -> str | None:
-        """Return a digest of the file's bytes; reading goes on where it was."""
-        self._digest = self._digest_of_bytes()
+        """Return a digest of the file's bytes, made once; reading goes on where it was."""
+        self._digest = self._digest or self._digest_of_bytes()
         return self._digest
 
     def check_unchanged(self) -> None:
