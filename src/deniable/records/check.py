@@ -12,14 +12,7 @@ from deniable.embeddings.embedding import Embedding
 from deniable.errors import printable
 from deniable.parameters import STARTING_EPSILON, validated_count
 from deniable.progress import Report
-from deniable.records.deciding import (
-    JUDGED,
-    WARNED,
-    look_at,
-    refused_columns,
-    unknown_in,
-    why_refused,
-)
+from deniable.records.deciding import JUDGED, WARNED, look_at, refused_columns, unknown_in, why_refused
 from deniable.records.formats.columns import WHOLE_LINE, Unnamed, likely_delimiter
 from deniable.records.formats.layout import FOLDER, SPREADSHEETS, Layout, released_name
 from deniable.records.formats.opening import open_reader, open_source

@@ -271,13 +271,7 @@ class Job:
             if not tail:
                 journal.add(complete=True)
 
-    def _finish(
-        self,
-        receipt: Receipt,
-        card: Card,
-        reader: Reader,
-        journal: Journal,
-    ) -> Receipt:
+    def _finish(self, receipt: Receipt, card: Card, reader: Reader, journal: Journal) -> Receipt:
         if self.partial_path.exists() or self._finishing_path.exists():
             self.source.check_unchanged()
             self._seal(reader, journal)

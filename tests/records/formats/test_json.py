@@ -295,10 +295,7 @@ def test_an_object_that_is_too_long_is_refused(
 
 def test_a_stream_holds_all_objects_before_an_error_and_no_end(private: Privatizer, tmp_path: Path) -> None:
     (tmp_path / "in.json").write_text('[{"t": "the."}, {"t": "fox."}, 5]')
-    layout = make_layout(
-        tmp_path / "in.json",
-        roles=Roles(text=("t",)),
-    )
+    layout = make_layout(tmp_path / "in.json", roles=Roles(text=("t",)))
     sink = io.BytesIO()
     with open_source(tmp_path / "in.json") as opened, pytest.raises(RecordError, match="record 3"):
         privatize_stream(private, opened, sink, layout)
@@ -340,10 +337,7 @@ def test_a_record_budget_is_never_spent_on_the_name_and_on_the_path(
     ):
         privatize_file(private, source, tmp_path / f"out{ending}", columns=["a.b"])
     assert not (tmp_path / f"out{ending}").exists()
-    sink, layout = (
-        io.BytesIO(),
-        make_layout(source, roles=Roles(text=("a.b",))),
-    )
+    sink, layout = (io.BytesIO(), make_layout(source, roles=Roles(text=("a.b",))))
     with open_source(source) as records, pytest.raises(RecordError, match="record 2: has 2 texts"):
         privatize_stream(private, records, sink, layout)
     assert sink.getvalue().count(b'"a.b"') == 1, "the record before it is released"

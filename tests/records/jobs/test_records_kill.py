@@ -114,8 +114,7 @@ def take_away(target: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("format_", "stride"),
-    [("csv.gz", 1), ("json.gz", 5), ("folder", 4), ("parquet", 5), ("xlsx", 6)],
+    ("format_", "stride"), [("csv.gz", 1), ("json.gz", 5), ("folder", 4), ("parquet", 5), ("xlsx", 6)]
 )
 def test_a_killed_job_resumes_without_losing_repeating_or_redrawing(
     zygote: Zygote, tmp_path: Path, format_: str, stride: int

@@ -119,10 +119,7 @@ PROCESSOR, CARD = (
 
 
 def test_the_receipt_of_a_job_continued_on_another_device_names_every_generator_that_drew(
-    noisy: Privatizer,
-    on_card: Privatizer,
-    tmp_path: Path,
-    stopped: Stopped,
+    noisy: Privatizer, on_card: Privatizer, tmp_path: Path, stopped: Stopped
 ) -> None:
     stopped(noisy)
     stopped(on_card, after=2, resume=True)
@@ -134,11 +131,7 @@ def test_the_receipt_of_a_job_continued_on_another_device_names_every_generator_
 
 
 def test_a_generator_whose_words_never_came_on_record_is_not_named(
-    noisy: Privatizer,
-    on_card: Privatizer,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    stopped: Stopped,
+    noisy: Privatizer, on_card: Privatizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stopped: Stopped
 ) -> None:
     stopped(noisy)
     stopped(on_card, after=0, resume=True)
@@ -167,10 +160,7 @@ def test_a_partial_output_is_neither_continued_nor_dropped_unasked(
 
 
 def test_another_job_cannot_continue_a_partial_output(
-    private: Privatizer,
-    noisy: Privatizer,
-    tmp_path: Path,
-    stopped: Stopped,
+    private: Privatizer, noisy: Privatizer, tmp_path: Path, stopped: Stopped
 ) -> None:
     source, target = stopped(private)
     with pytest.raises(ResumeError, match=r"epsilon was 1000000.0 and is 0.5"):

@@ -33,12 +33,7 @@ def batches(count: int, started: list[int] | None = None, text: str = "the fox")
     for number in range(count):
         if started is not None:
             started.append(number)
-        yield Batch(
-            first=number,
-            counts=[1],
-            texts=[f"word{number % 200} {text}"],
-            payloads=[None],
-        )
+        yield Batch(first=number, counts=[1], texts=[f"word{number % 200} {text}"], payloads=[None])
 
 
 def test_records_keep_their_order_and_counts(private: Privatizer, tmp_path: Path) -> None:

@@ -132,10 +132,7 @@ def test_an_output_of_somebody_else_is_not_taken_for_the_release_of_a_file_that_
 
 @pytest.mark.parametrize("moment", [1, 2, 3])
 def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
-    folders: Folders,
-    noisy: Privatizer,
-    die_at: DieAt,
-    moment: int,
+    folders: Folders, noisy: Privatizer, die_at: DieAt, moment: int
 ) -> None:
     (folders.inbox / "a.txt").write_text("the quick brown fox " * 20)
     die_at(moment, noisy)
@@ -146,10 +143,7 @@ def test_cut_off_at_any_moment_a_file_is_still_released_exactly_once(
 
 
 def test_cut_off_and_restarted_with_other_settings_what_is_out_is_not_taken_for_their_release(
-    folders: Folders,
-    noisy: Privatizer,
-    private: Privatizer,
-    die_at: DieAt,
+    folders: Folders, noisy: Privatizer, private: Privatizer, die_at: DieAt
 ) -> None:
     (folders.inbox / "a.csv").write_text("text,name\nthe quick brown fox,SECRET alice\n")
     die_at(3, noisy)
@@ -164,11 +158,7 @@ def test_cut_off_and_restarted_with_other_settings_what_is_out_is_not_taken_for_
 @pytest.mark.parametrize("edited", [True, False])
 @pytest.mark.parametrize("taken", [("", ".receipt.json"), ("",), (".receipt.json",)])
 def test_an_output_taken_away_before_its_release_was_entered_is_never_drawn_again(
-    folders: Folders,
-    noisy: Privatizer,
-    die_at: DieAt,
-    taken: tuple[str, ...],
-    edited: bool,
+    folders: Folders, noisy: Privatizer, die_at: DieAt, taken: tuple[str, ...], edited: bool
 ) -> None:
     path = folders.inbox / "a.txt"
     path.write_text("the quick brown fox " * 20)
@@ -194,10 +184,7 @@ def test_an_output_taken_away_before_its_release_was_entered_is_never_drawn_agai
 
 
 def test_content_that_was_out_before_it_was_entered_is_remembered_after_the_file_changed(
-    folders: Folders,
-    keyed: Privatizer,
-    noisy: Privatizer,
-    die_at: DieAt,
+    folders: Folders, keyed: Privatizer, noisy: Privatizer, die_at: DieAt
 ) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n1,the quick brown fox\n")
@@ -222,10 +209,7 @@ def test_cut_off_after_the_output_was_there_a_change_is_still_noticed(
 
 @pytest.mark.parametrize("moment", [1, 2, 3])
 def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_cut_off(
-    folders: Folders,
-    noisy: Privatizer,
-    die_at: DieAt,
-    moment: int,
+    folders: Folders, noisy: Privatizer, die_at: DieAt, moment: int
 ) -> None:
     path = folders.inbox / "a.csv"
     path.write_text("id,text\n")
@@ -241,10 +225,7 @@ def test_a_file_that_was_empty_at_first_is_released_exactly_once_wherever_it_is_
 
 @pytest.mark.parametrize("published", [True, False])
 def test_cut_off_and_renamed_the_content_is_still_released_exactly_once(
-    folders: Folders,
-    noisy: Privatizer,
-    die_at: DieAt,
-    published: bool,
+    folders: Folders, noisy: Privatizer, die_at: DieAt, published: bool
 ) -> None:
     path = folders.inbox / "b.txt"
     path.write_text("the quick brown fox " * 20)
@@ -264,12 +245,7 @@ def test_wrong_folders_and_a_second_watch_are_refused(
 ) -> None:
     def watch(folder: Path, out: Path, settle: float = 0.0) -> Watch:
         return Watch(
-            folders.private,
-            folder,
-            out,
-            lambda path: Layout(format="text"),
-            settle=settle,
-            say=print,
+            folders.private, folder, out, lambda path: Layout(format="text"), settle=settle, say=print
         )
 
     with pytest.raises(RecordError, match="not a folder"):

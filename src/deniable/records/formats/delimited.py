@@ -9,13 +9,7 @@ from functools import partial
 from typing import Any
 
 from deniable.errors import RecordError
-from deniable.records.formats.columns import (
-    Field,
-    Leaf,
-    find_header_columns,
-    title_at,
-    untouched_columns,
-)
+from deniable.records.formats.columns import Field, Leaf, find_header_columns, title_at, untouched_columns
 from deniable.records.formats.lines import LONGEST_RECORD, Lines
 from deniable.records.formats.reader import Reader, Row
 

@@ -22,12 +22,7 @@ _CODECS = {"UNCOMPRESSED": "NONE", "LZ4_RAW": "LZ4", "LZ4_HADOOP": "LZ4"}
 
 
 def parse(
-    file: io.BufferedReader,
-    refuse: Callable[[str], NoReturn],
-    *,
-    skip: int,
-    most_rows: int,
-    most_bytes: int,
+    file: io.BufferedReader, refuse: Callable[[str], NoReturn], *, skip: int, most_rows: int, most_bytes: int
 ) -> Iterator[bytes]:
     """Yield the facts of a file, and its rows after the first ones (``skip``), at most ``most_rows`` at a
     time."""

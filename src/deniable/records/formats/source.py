@@ -91,11 +91,7 @@ class FileSource(Source):
         self.size: int = about.st_size
         self._seen, self._digest = _state(about), ""
         self._bytes = self.reopen()
-        self.identity = {
-            "input": str(where),
-            "input size": about.st_size,
-            "input time": about.st_mtime_ns,
-        }
+        self.identity = {"input": str(where), "input size": about.st_size, "input time": about.st_mtime_ns}
 
     def chunks(self) -> Iterator[bytes]:
         """Yield the bytes, decompressed."""
