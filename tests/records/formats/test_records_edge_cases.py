@@ -287,12 +287,6 @@ def test_a_byte_order_mark_says_the_encoding(
     ).endswith(b"1\tfox\n")
 
 
-def test_a_folder_is_called_a_folder(private: Privatizer, tmp_path: Path) -> None:
-    for columns in ([], ["t"]):
-        with pytest.raises(InvalidParameter, match="is a folder; name a file in it"):
-            privatize_file(private, tmp_path, tmp_path / "out.csv", columns=columns)
-
-
 def test_a_column_number_that_is_not_there_is_refused(private: Privatizer, tmp_path: Path) -> None:
     with pytest.raises(
         InvalidParameter,

@@ -93,25 +93,6 @@ def test_temporary_and_strange_files_are_skipped(folders: Folders) -> None:
     assert folders.failed == 0
 
 
-def test_one_bad_file_does_not_stop_the_others_and_is_tried_again_once_it_is_mended(folders: Folders) -> None:
-    (folders.inbox / "a.csv").write_text("id,review\n1,the fox\n")
-    (folders.inbox / "b.csv").write_text("id,text\n1,the fox\n")
-    assert folders.look() == 1
-    assert folders.failed == 1
-    assert folders.lines[0].startswith("failed a.csv: columns = 'text'")
-    assert not (folders.out / "a.csv").exists()
-    (folders.inbox / "a.csv").write_text("id,text\n1,the quick fox\n")
-    assert folders.look() == 1
-
-
-def test_an_output_of_somebody_else_is_not_touched(folders: Folders) -> None:
-    (folders.inbox / "a.txt").write_text("the fox\n")
-    (folders.out / "a.txt").write_text("mine\n")
-    assert folders.look() == 0
-    assert folders.released("a.txt") == "mine\n"
-    assert "exists and was not released from here" in folders.lines[0]
-
-
 @pytest.mark.parametrize("with_receipt", [True, False])
 def test_an_output_of_somebody_else_is_not_taken_for_the_release_of_a_file_that_failed(
     folders: Folders, with_receipt: bool
