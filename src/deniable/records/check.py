@@ -96,18 +96,19 @@ def check_file(
     others = [f"the sheet {printable(name)}" for name in reader.others]
     others += ["the file's own metadata"] if reader.has_notes(private) else []
     others += [f"every column after the first {MOST_COLUMNS:,}"] if look.more_columns else []
+    dropped, kept = list[str](), list[str]()
+    for column in look.columns:
+        if column.path is not None and column.path not in free:
+            drops = why_refused(column) and not isinstance(column.path, Unnamed)
+            (dropped if drops else kept).append(column.path)
     misread = _misread(reader, [column.path for column in named], unnamed=len(look.columns) - len(named))
-    dropped = [
-        each.path for each in named if each.path is not None and each.path not in free and why_refused(each)
-    ]
-    kept = [
-        each.path for each in look.columns if each.path is not None and each.path not in (*free, *dropped)
-    ]
-    # The built-in list is of names in Latin letters.
-    names = any(column.script == "Latin" for column in look.columns if column.path in free)
-    command = (
-        "" if misread or not look.records else _command(path, layout, private, dropped, options, names=names)
-    )
+    findings = [Finding(level="look", says=misread)] if misread else []
+    command = ""
+    if not misread:
+        findings = _findings(look.columns, free, embedding, others)
+        # The built-in list is of names in Latin letters.
+        names = any(column.script == "Latin" for column in look.columns if column.path in free)
+        command = _command(path, layout, private, dropped, options, names=names) if look.records else ""
     return FileCheck(
         file=str(path),
         format=layout.format,
@@ -115,9 +116,7 @@ def check_file(
         records=look.records,
         complete=look.complete,
         columns=look.columns,
-        findings=[Finding(level="look", says=misread)]
-        if misread
-        else _findings(look.columns, free, embedding, others),
+        findings=findings,
         private=free,
         dropped=dropped,
         public=[*kept, *others],
@@ -167,65 +166,52 @@ def _command(
 def _findings(
     columns: list[ColumnProfile], free: list[str | None], embedding: Embedding, others: list[str]
 ) -> list[Finding]:
-    findings: list[Finding] = []
-
-    def look(says: str) -> None:
-        findings.append(Finding(level="look", says=says))
-
-    def note(says: str) -> None:
-        findings.append(Finding(level="note", says=says))
-
+    looks, notes = list[str](), list[str]()
     if not columns:
-        look("no record was found in it")
+        looks.append("no record was found in it")
     elif not free and any(column.kind == "free text" for column in columns):
-        look(
-            "the columns that look like free text have no name: the header is another row; take out the rows "
-            "above it"
-        )
+        problem = "the columns that look like free text have no name: the header is another row"
+        looks.append(f"{problem}; take out the rows above it")
     elif not free:
-        look("no column looks like free text: if one is, name it with --column")
+        looks.append("no column looks like free text: if one is, name it with --column")
     for column in columns:
-        where = f"in {_called(column)}"
+        called, why = _called(column), why_refused(column)
         if column.path in free:
-            if unknown := unknown_in(column, where, embedding):
-                look(unknown)
+            if unknown := unknown_in(column, f"in {called}", embedding):
+                looks.append(unknown)
             if column.other_languages:
                 shares = [f"{percent(share)} {name}" for name, share in column.other_languages.items()]
-                mixed = f"not all texts {where} are {column.language}: about {', '.join(shares)}"
-                look(f"{mixed}; see the guide on other languages")
+                mixed = f"not all texts in {called} are {column.language}: about {', '.join(shares)}"
+                looks.append(f"{mixed}; see the guide on other languages")
             spent = f"ε = {STARTING_EPSILON:g} a word adds up to {STARTING_EPSILON * column.longest:g} there"
-            note(f"the longest text {where} has {column.longest:,} words: {spent}")
+            notes.append(f"the longest text in {called} has {column.longest:,} words: {spent}")
         elif isinstance(column.path, Unnamed):
-            look(
-                f"{column.path} has no name in the header, which stops a release; name it there, or take out "
-                "rows above the header"
-            )
-        elif (why := why_refused(column)) is not None:
+            how = "name it there, or take out rows above the header"
+            looks.append(f"{column.path} has no name in the header, which stops a release; {how}")
+        elif why is not None:
             how = "--keep releases it as it is, --column in other words"
-            look(f"{_called(column)} looks like {why}: the command leaves it out; {how}")
+            looks.append(f"{called} looks like {why}: the command leaves it out; {how}")
         elif column.kind in WARNED:
             how = "and would be released as it is; leave it out with --drop"
-            look(f"{_called(column)} holds {WARNED[column.kind]}, {how}")
+            looks.append(f"{called} holds {WARNED[column.kind]}, {how}")
         if column.kind == "person" and column.most_repeated > 1:
             option = f"--consistent-by {shlex.quote(column.path or '')}"
-            note(
-                f"one value of {_called(column)} stands in {column.most_repeated:,} records: what is spent "
-                f"on a person adds up; with a key, {option} releases a word of a person as the same word "
-                "everywhere"
+            notes.append(
+                f"one value of {called} stands in {column.most_repeated:,} records: what is spent on a "
+                f"person adds up; with a key, {option} releases a word of a person as the same word each time"
             )
-    nested = sum(column.nested and column.path in free for column in columns)
-    if nested:
-        note(
-            f"{nested} of the free texts stand inside objects or lists: only what is named by its path is "
-            "released in other words"
-        )
+    if nested := sum(column.nested and column.path in free for column in columns):
+        how = "only what is named by its path is released in other words"
+        notes.append(f"{nested} of the free texts stand inside objects or lists: {how}")
     for other in others:
+        how = "would be released as it is; look into it too"
         if other.startswith("the sheet "):
-            how = "look into it with --sheet, then name it with --keep-sheet or --drop-sheet"
-            look(f"{other} stops a release: {how}")
-        else:
-            look(f"{other} would be released as it is; look into it too")
-    return findings
+            how = "stops a release: look into it with --sheet, then name it with --keep-sheet or --drop-sheet"
+        looks.append(f"{other} {how}")
+    return [
+        *(Finding(level="look", says=each) for each in looks),
+        *(Finding(level="note", says=each) for each in notes),
+    ]
 
 
 def _called(column: ColumnProfile) -> str:
