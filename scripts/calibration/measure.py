@@ -22,14 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from deniable import Embedding, Multivariate
+from deniable import Embedding
 from deniable.arrays import Floats, Ids
-from deniable.calibration.by_rays import RayCalibration, measure_by_rays, measure_protected
+from deniable.calibration.by_rays import RayCalibration, measure_by_rays
+from deniable.calibration.calibration import public_sample
 from deniable.calibration.choice import Targets, choose, protect
+from deniable.calibration.result import row_at
 from deniable.channel.outputs import output_distribution
 from deniable.channel.rays.statistics import average_unchanged, unchanged
 from deniable.interfaces import Mechanism
-from deniable.mechanisms.base import radial_noise
 from deniable.neighbours import best_neighbours
 from deniable.neighbours.threads import threads
 from deniable.progress import Progress
@@ -64,14 +65,14 @@ def main() -> None:
     embedding, epsilons = Embedding.open(options.embedding), np.array(sorted(options.epsilon))
     seconds: dict[str, float] = {}
     with _timed(embedding, "N_w", seconds) as progress:
-        chosen = None if options.only is None else _drawn(np.arange(len(embedding)), options.only, seed=5)
+        chosen = None if options.only is None else public_sample(len(embedding), options.only, seed=5)
         whole = measure_by_rays(embedding, rays=options.rays, ids=chosen, report=progress.report)
     ids, shares = unchanged_of(whole, epsilons)
     with _timed(embedding, "S_w", seconds) as progress:
         sample = measure_by_rays(
             embedding,
             rays=options.rays,
-            ids=_drawn(ids, options.sample, seed=4),
+            ids=public_sample(ids, options.sample, seed=4),
             epsilons=epsilons,
             support=True,
             report=progress.report,
@@ -90,7 +91,7 @@ def main() -> None:
         "seconds_for_n_w": seconds["N_w"],
         "seconds_for_s_w_of_the_sample": seconds["S_w"],
         "largest_memory_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
-        "table": table(epsilons, shares, sample, some),
+        "table": [table_row(whole, sample, epsilon) for epsilon in epsilons.tolist()],
         "outputs": outputs_of(some),
         "all_words": largest_for_all(embedding, shares, some) if options.only is None else None,
     }
@@ -119,33 +120,25 @@ def unchanged_of(whole: RayCalibration, epsilons: Floats) -> tuple[Ids, Floats]:
     return np.asarray(whole.ids)[order], np.concatenate(parts)
 
 
-def table(
-    epsilons: Floats, shares: Floats, sample: RayCalibration, some: RayCalibration
-) -> list[dict[str, Any]]:
-    """Return a row per ε."""
-    assert sample.distinct is not None
-    assert sample.support is not None
-    rows = []
-    for place, epsilon in enumerate(epsilons.tolist()):
-        stays, distinct = shares[:, place], sample.distinct[:, place]
-        support = sample.support[:, place]
-        rows.append(
-            {
-                "average": float(stays.mean()),
-                "median": float(np.median(stays)),
-                "p95": float(np.quantile(stays, 0.95)),
-                "p99": float(np.quantile(stays, 0.99)),
-                "worst": float(stays.max()),
-                "words_above_half": int((stays > 0.5).sum()),
-                "epsilon": epsilon,
-                "average_distinct": float(distinct.mean()),
-                "fewest_distinct": int(distinct.min()),
-                "words_below_300_distinct": int((distinct < 300).sum()),
-                "average_support": float(support.mean()),
-                "error_of_average": average_unchanged(some.radii, epsilon, some.length)[1],
-            }
-        )
-    return rows
+def table_row(whole: RayCalibration, sample: RayCalibration, epsilon: float) -> dict[str, Any]:
+    """Return the row of one ε."""
+    row, spread = row_at(whole, epsilon), sample.spread_at(epsilon)
+    assert spread is not None
+    distinct, (median, p95, p99, worst) = spread["distinct"], row.quantiles
+    return {
+        "average": row.average,
+        "median": median,
+        "p95": p95,
+        "p99": p99,
+        "worst": worst,
+        "words_above_half": row.words_above_half,
+        "epsilon": epsilon,
+        "average_distinct": float(distinct.mean()),
+        "fewest_distinct": int(distinct.min()),
+        "words_below_300_distinct": int((distinct < 300).sum()),
+        "average_support": float(spread["support"].mean()),
+        "error_of_average": row.error,
+    }
 
 
 def largest_for_all(embedding: Embedding, shares: Floats, some: RayCalibration) -> dict[str, float]:
@@ -245,15 +238,12 @@ def protected(embedding: Embedding, exposed: Ids, epsilon: float, rays: int) -> 
         if not len(missed):
             break
         known = np.union1d(known, safe.stands_in(missed))
-    noise = radial_noise(Multivariate(safe, epsilon=epsilon))
-    assert noise is not None  # the paper's mechanism has it
-    itself = measure_protected(safe, noise, exposed, [epsilon], rays=rays)[epsilon].means
     return {
         "words": len(exposed),
         "found_on_the_way": len(known) - len(exposed),
         "largest_unchanged": float(stays.max()),
         "fewest_distinct": int(distinct.min()),
-        "largest_released_as_itself": float(itself.max()),
+        "largest_released_as_itself": float(after.protected_unchanged(epsilon).means.max()),
     }
 
 
@@ -261,11 +251,6 @@ def _at(embedding: Embedding, epsilon: float, ids: Ids, rays: int) -> RayCalibra
     return measure_by_rays(
         embedding, rays=rays, ids=ids, epsilons=np.array([epsilon]), support=True, keep=False
     )
-
-
-def _drawn(ids: Ids, count: int, *, seed: int) -> Ids:
-    random = np.random.Generator(np.random.PCG64(seed))
-    return np.sort(random.choice(ids, min(count, len(ids)), replace=False))
 
 
 def _spread(ids: Ids) -> Ids:

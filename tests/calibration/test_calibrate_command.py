@@ -204,17 +204,6 @@ def test_receipts_quote_n_w_and_s_w_after_any_run_over_all_words_and_never_fewer
     assert json.loads(note.read_text()) == first
 
 
-def test_an_embedding_without_calibration_says_what_to_run() -> None:
-    failed = deniable("privatize", "--embedding", "small", "--max-unchanged", "0.5", data="w1\n")
-    assert failed.returncode == 2
-    assert "deniable calibrate --embedding small" in failed.stderr
-
-
-def test_json_without_targets_writes_no_page_unless_asked(tmp_path: Path) -> None:
-    assert "report" not in calibrated("--epsilon", "2")
-    assert not list(tmp_path.glob("*.html"))
-
-
 def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
     calibrated("--max-unchanged", "0.6", "--quantile", "0.5")
     (folder,) = (

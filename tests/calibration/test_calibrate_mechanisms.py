@@ -56,12 +56,6 @@ def test_a_calibration_with_other_options_or_of_another_mechanism_is_not_used() 
             released(*other, *TARGET)
 
 
-def test_a_receipt_without_a_calibration_of_its_mechanism_quotes_none() -> None:
-    calibrated()
-    assert released("--epsilon", "1")["calibration"] is not None
-    assert released("--epsilon", "1", "--mechanism", "vickrey")["calibration"] is None
-
-
 def test_the_page_says_how_it_was_measured_and_what_is_promised() -> None:
     values = ["-e", "1", "-e", "6", "-e", "30"]
     answer = calibrated(
@@ -76,21 +70,3 @@ def test_the_page_says_how_it_was_measured_and_what_is_promised() -> None:
     text = Path("page.html").read_text(encoding="utf-8")
     assert "nothing is estimated" in text
     assert "Exposed: the cell of every word" in text
-
-
-def test_every_word_of_every_mechanism_can_be_written_to_a_file() -> None:
-    calibrated("--mechanism", "santext", "-e", "1", "-e", "3", "--csv", "words.csv")
-    lines = Path("words.csv").read_text(encoding="utf-8").splitlines()
-    assert len(lines) == 1 + 2 * 60
-    assert "unchanged_draws" not in lines[0]
-
-
-@pytest.mark.parametrize(
-    "wrong", [["--mechanism", "none"], ["--mechanism", "vickrey", "-O", "t=2"], ["-O", "t=0.5"]]
-)
-def test_a_mechanism_that_cannot_be_is_refused_before_anything_is_measured(
-    wrong: list[str], home: Path
-) -> None:
-    made = run.invoke(app, ["calibrate", "--embedding", "small", *wrong])
-    assert isinstance(made.exception, InvalidParameter)
-    assert not list(home.rglob("journal.txt"))

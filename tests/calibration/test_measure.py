@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from deniable import Embedding, InvalidParameter
+from deniable import InvalidParameter
 from deniable.arrays import Floats
 from deniable.calibration import measure
 from deniable.calibration.by_rays import RayCalibration, measure_by_rays
@@ -302,12 +302,3 @@ def test_the_two_kinds_answer_the_same_questions() -> None:
         span = found.span(16)
         assert found.average(span[0])[0] < 0.1
         assert found.average(span[-1])[0] > 0.9
-
-
-def test_an_empty_vocabulary_of_words_is_refused() -> None:
-    with pytest.raises(InvalidParameter, match="no word to calibrate"):
-        measure_table(
-            Embedding(["a", "b"], [[0.0], [1.0]]),
-            named("santext"),
-            ids=np.array([], dtype=np.int64),
-        )

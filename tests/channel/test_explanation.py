@@ -120,21 +120,6 @@ def test_wrong_usage_is_one_clear_message_and_exit_code_2(arguments: list[str], 
     assert "Traceback" not in failed.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "method"), [("santext", "exact"), ("mahalanobis", "rays"), ("rank-smoothing", "simulation")]
-)
-def test_every_kind_of_mechanism_is_explained_and_says_how(name: str, method: str) -> None:
-    mechanism = make_mechanism(name, random_embedding(40, 3), epsilon=2)
-    explanation = explain_word(mechanism, "w3", draws=300)
-    assert explanation.method == method
-    assert explanation.mechanism == type(mechanism).__name__
-    assert explanation.unchanged is not None
-    assert [neighbour.bound for neighbour in explanation.neighbours] == [
-        mechanism.log_bound(3, mechanism.embedding.index[neighbour.word])
-        for neighbour in explanation.neighbours
-    ]
-
-
 def test_a_bound_that_there_is_not_is_none_in_json() -> None:
     explanation = explain_word(CusText(random_embedding(40, 3), epsilon=2, k=4), "w3", draws=10)
     bounds = {

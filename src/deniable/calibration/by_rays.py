@@ -178,16 +178,6 @@ class RayCalibration(Calibration):
         found = _covering(np.asarray(self.radii[rows], dtype=np.float64), self.length, 2 * GRID_VALUES)
         return [float(epsilon) for epsilon in np.unique(np.concatenate([found, self.epsilons]))]
 
-    def most_distinct(self, rows: Ids, epsilon: float) -> Ids:
-        """Return a bound on the distinct words of these rows: how many draws surely leave each word's cell,
-        and the word itself."""
-        counts, at_once = np.empty(len(rows), dtype=np.int64), max(1, _PAIRS_AT_ONCE // self.draws)
-        for start in range(0, len(rows), at_once):
-            part = slice(start, start + at_once)
-            stays = self._stays(rows[part], epsilon, slice(0, self.draws))
-            counts[part] = 1 + np.count_nonzero(~stays, axis=1)
-        return counts
-
     def distinct_words(
         self, rows: Ids, epsilon: float, enough: int | None = None, *, report: Report | None = None
     ) -> Ids:

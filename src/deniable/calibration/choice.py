@@ -303,7 +303,6 @@ class _Missed:
             means = unchanged(calibration.radii[rows], np.array([epsilon]), calibration.length)[0][:, 0]
             rows = self._without(rows, means > most, epsilon)
         if least is not None:
-            rows = self._without(rows, calibration.most_distinct(rows, epsilon) < least, epsilon)
             if self._count(epsilon) > self._allowed:
                 return False
             distinct = calibration.distinct_words(rows, epsilon, least, report=self._report)

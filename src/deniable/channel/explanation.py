@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,8 @@ from deniable.words.cutter import Cutter
 _WORDS_AT_ONCE = 1 << 14
 
 
-class Move(NamedTuple):
+@dataclass(frozen=True)
+class Move:
     """A neighbour, and its place in the order of distance from the word: 1 is the nearest."""
 
     word: str
@@ -53,13 +54,6 @@ class NeighbourMoves:
     source_fingerprint: str
     nearer: tuple[Move, ...] = ()
     away: tuple[Move, ...] = ()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the moves as JSON-ready data."""
-        return vars(self) | {
-            "nearer": [move._asdict() for move in self.nearer],
-            "away": [move._asdict() for move in self.away],
-        }
 
 
 def moves_of(embedding: Embedding, word_id: int, *, top: int) -> NeighbourMoves | None:
@@ -95,7 +89,8 @@ def _source(name: str, fingerprint: str) -> Embedding:  # noqa: ARG001 - another
     return Embedding.open(name)
 
 
-class Outcome(NamedTuple):
+@dataclass(frozen=True)
+class Outcome:
     """A word that came out, how often, and the standard error of that share."""
 
     word: str
@@ -103,7 +98,8 @@ class Outcome(NamedTuple):
     standard_error: float
 
 
-class Neighbour(NamedTuple):
+@dataclass(frozen=True)
+class Neighbour:
     """A near word, its Euclidean distance, and the mechanism's bound on the log-likelihood ratio against it,
     perhaps infinite."""
 
@@ -138,20 +134,14 @@ class Explanation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as JSON-ready data; a bound that there is not is None."""
-        data = vars(self) | {
-            "unchanged": None if self.unchanged is None else self.unchanged._asdict(),
-            "outcomes": [each._asdict() for each in self.outcomes],
-            "neighbours": [
-                each._asdict() | ({} if math.isfinite(each.bound) else {"bound": None})
-                for each in self.neighbours
-            ],
-        }
-        data["moves"] = None if self.moves is None else self.moves.to_dict()
-        return {
-            name: value
-            for name, value in data.items()
-            if value is not None or name not in ("goes_in_as", "moves")
-        }
+        explanation = asdict(self)
+        for neighbour in explanation["neighbours"]:
+            if not math.isfinite(neighbour["bound"]):
+                neighbour["bound"] = None
+        for name in ("goes_in_as", "moves"):
+            if explanation[name] is None:
+                del explanation[name]
+        return explanation
 
 
 def explain_word(

@@ -189,7 +189,8 @@ def _show(result: CalibrationResult) -> None:
 
     console, calibration = open_console(), result.calibration
     console.print(
-        f"{calibration.embedding.name}, {_mechanism(result)}: {result.looked_at}; {_method(result)}"
+        f"{calibration.embedding.name}, {calibration.mechanism.in_words(calibration.embedding)}: "
+        f"{result.looked_at}; {_method(result)}"
     )
     if result.choice is not None:
         for sentence in (headline(calibration, result.choice), *limits_of(calibration, result.choice)):
@@ -222,14 +223,6 @@ def _show(result: CalibrationResult) -> None:
         console.print(f"\nfigures: {', '.join(str(path) for path in result.figures)}")
     if result.page is not None:
         console.print(f"\nreport: {result.page}")
-
-
-def _mechanism(result: CalibrationResult) -> str:
-    mechanism, embedding = result.calibration.mechanism, result.calibration.embedding
-    options = ", ".join(
-        f"{name} = {value}" for name, value in mechanism.identity(embedding)["parameters"].items()
-    )
-    return f"{mechanism.name} ({options})" if options else mechanism.name
 
 
 def _method(result: CalibrationResult) -> str:

@@ -49,9 +49,11 @@ class NumpyRays:
         """Return the position of the word that every origin and ray ends in at one radius per ray."""
         *origins, radii, stays = origins_and_ends
         winners: Ids = np.repeat(origins[3][:, None], len(radii), axis=1)
+        beyond = np.nextafter(radii, np.inf)  # a word takes over at its breakpoint
         for row, walk in enumerate(self._walks(origins, np.inf)):
-            asked = np.flatnonzero(stays[row] == 0)
-            winners[row, asked] = walk.words_at(asked, radii[asked])
+            counts, met, _ = walk.pieces(np.flatnonzero(stays[row] == 0), beyond)
+            moved = counts > 0
+            winners[row, moved] = met[np.cumsum(counts)[moved] - 1]
         return winners
 
     def _walks(self, origins: Sequence[Any], furthest: float) -> Iterator[_Walk]:
@@ -120,49 +122,6 @@ class _Walk:
             part = slice(start, start + at_once)
             radii[part], winners[part] = self._search(rays[part])
         return radii, winners
-
-    def words_at(self, rays: Ids, radii: Floats) -> Ids:
-        """Return the position of the word that each of the rays ends in at its radius."""
-        words, tables, winners = self._t._words, self._t._rays, self._winners[rays].copy()
-        at_once = max(1, _TESTS_AT_ONCE // len(self._t._flat))
-        for start in range(0, len(rays), at_once):
-            part = slice(start, start + at_once)
-            some, inverse = rays[part], (1.0 / radii[part]).astype(np.float32)[:, None]
-            units, cost = (
-                tables.projections[some, : words.tiles].reshape(len(some), -1),
-                self._cost_low.reshape(1, -1),
-            )
-            room = np.float32(2.0) * np.repeat(words.slack, TILE) + self._slack + np.float32(2.0) * _UNIT
-            with np.errstate(invalid="ignore"):  # infinity less infinity: a word that cannot win
-                upper = units * _UNIT - cost * inverse
-                lower = upper - (self._cost_high.reshape(1, -1) - cost) * inverse - room
-                lower = np.where(np.isfinite(lower), lower, -np.inf)
-            size = np.abs(upper, where=np.isfinite(upper), out=np.zeros_like(upper)).max(
-                axis=1, keepdims=True
-            )
-            owners, positions = np.nonzero(
-                upper >= lower.max(axis=1, keepdims=True) - np.float32(4.0 * _RELATIVE) * size
-            )
-            keep = np.isfinite(words.half.reshape(-1)[positions])
-            winners[part] = self._best_at(some, radii[part], owners[keep], positions[keep], winners[part])
-        return winners
-
-    def _best_at(self, rays: Ids, radii: Floats, owners: Ids, positions: Ids, winners: Ids) -> Ids:
-        """Return the best of the candidates of each ray, compared two by two as the native code does."""
-        best, left = winners.copy(), np.split(positions, np.searchsorted(owners, np.arange(1, len(rays))))
-        for turn in range(max(map(len, left), default=0)):
-            some = np.array(
-                [i for i, candidates in enumerate(left) if len(candidates) > turn], dtype=np.int64
-            )
-            tried = np.array([left[i][turn] for i in some.tolist()], dtype=np.int64)
-            rise, cost = self._difference(rays[some], tried, best[some])
-            with np.errstate(divide="ignore", invalid="ignore"):
-                behind = cost / rise <= radii[some]
-            ids = self._t._ids
-            equal = (cost < 0.0) | ((cost == 0.0) & (ids[tried] < ids[best[some]]))
-            wins = np.where(rise > 0.0, behind, np.where(rise < 0.0, ~behind, equal))
-            best[some[wins]] = tried[wins]
-        return best
 
     def _difference(self, rays: Ids, positions: Ids, others: Ids) -> tuple[Floats, Floats]:
         """Return s_u - s_c and A_u - A_c of words u and c, along a ray each."""
