@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-import io
 import json
 import os
 import stat
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet
@@ -17,7 +14,6 @@ import pytest
 from deniable import Embedding, Multivariate
 from deniable.calibration.by_rays import measure_by_rays
 from deniable.calibration.choice import protect
-from deniable.cli.app import main
 from deniable.embeddings import store
 from deniable.release.note import quote_calibration
 from tests.calibration.small import calibrated, save_small
@@ -27,33 +23,6 @@ from tests.support.commands import deniable
 @pytest.fixture(autouse=True)
 def small(home: Path) -> Embedding:
     return save_small(120)
-
-
-@dataclass(frozen=True)
-class Ended:
-    """What a command left behind."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def run(*arguments: str) -> Ended:
-    """Run the command in this process, from the arguments to the exit code: starting Python anew takes longer
-    than most of them."""
-    buffers = [io.BytesIO(), io.BytesIO()]
-    streams = [io.TextIOWrapper(buffer, encoding="utf-8", write_through=True) for buffer in buffers]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "argv", ["deniable", *arguments])
-        patch.setattr(sys, "stdout", streams[0])
-        patch.setattr(sys, "stderr", streams[1])
-        try:
-            main()
-            code: Any = 0
-        except SystemExit as end:
-            code = end.code or 0
-    out, err = (buffer.getvalue().decode() for buffer in buffers)
-    return Ended(code, out, err)
 
 
 def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quotes_it() -> None:
@@ -69,7 +38,7 @@ def test_targets_give_the_largest_epsilon_the_worst_words_and_a_receipt_that_quo
     for folder in ("in", "out"):
         Path(folder).mkdir()
     Path("in/a.txt").write_text("w1 w2\n")
-    watched = run("watch", "in", "--out", "out", *asked, "--once", "--settle", "0")
+    watched = deniable("watch", "in", "--out", "out", *asked, "--once", "--settle", "0")
     assert watched.returncode == 0, watched.stderr
     assert (
         json.loads(Path("out/a.txt.receipt.json").read_text())["epsilon_per_word"]
@@ -105,7 +74,7 @@ def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() ->
     line = Embedding(["left", "middle", "right"], np.array([[-1.0], [0.0], [1.0]]), name="line")
     store.save(protect(line, np.array([0, 2])), "line")
     command = "calibrate --embedding line --effort 2000 --json --epsilon 0.5 --max-unchanged 0.3"
-    made = run(*command.split())
+    made = deniable(*command.split())
     assert made.returncode == 0, made.stderr
     answer = json.loads(made.stdout)
     assert answer["meets_the_targets"] is False
@@ -117,7 +86,7 @@ def test_a_protected_word_that_comes_out_itself_too_often_misses_the_target() ->
 
 def test_without_targets_there_is_a_table_and_every_word_is_written(tmp_path: Path) -> None:
     command = "calibrate --embedding small --effort 50 --parquet words.parquet --csv w.csv"
-    shown = run(*command.split())
+    shown = deniable(*command.split())
     assert shown.returncode == 0, shown.stderr
     assert "N_w mean" in shown.stdout
     page = (tmp_path / "small-calibration.html").read_text()
@@ -175,7 +144,7 @@ def test_words_that_were_not_walked_have_no_spread_in_the_file(
 )
 def test_what_cannot_be_done_is_one_clear_message(arguments: list[str], code: int, says: str) -> None:
     Path("EMPTY").write_text("\n")
-    failed = run("calibrate", "--embedding", "small", "--effort", "50", *arguments)
+    failed = deniable("calibrate", "--embedding", "small", "--effort", "50", *arguments)
     assert failed.returncode == code
     assert says in failed.stderr
     assert "Traceback" not in failed.stderr
@@ -193,7 +162,7 @@ def test_receipts_quote_n_w_and_s_w_after_any_run_over_all_words_and_never_fewer
         assert found.words_for_support == 120
         assert found.at_epsilon <= 1.5 * epsilon  # as fine as before S_w came in
     assert (
-        run(
+        deniable(
             "calibrate", "--embedding", "small", "--effort", "20", "--epsilon", "2", "--json", "-q"
         ).returncode
         == 0
@@ -214,7 +183,7 @@ def test_a_damaged_cache_is_one_clear_message(tmp_path: Path) -> None:
     with (folder / "radii.npy").open("r+b") as file:
         file.seek(-1, 2)
         file.write(b"?")
-    failed = run(
+    failed = deniable(
         "calibrate", "--embedding", "small", "--effort", "100", "--max-unchanged", "0.6", "--quantile", "0.5"
     )
     assert failed.returncode == 1
@@ -256,7 +225,7 @@ def test_a_run_stopped_by_the_keyboard_is_continued_and_gives_the_same(home: Pat
     (journal,) = folder.glob("*/journal.txt")
     lines = journal.read_text().splitlines()
     assert len(lines) == 1
-    continued = run(*command)
+    continued = deniable(*command)
     assert continued.returncode == 0, continued.stderr
     assert json.loads(continued.stdout)["words"] == 600
     assert journal.read_text().splitlines()[:1] == lines

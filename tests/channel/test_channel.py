@@ -240,3 +240,18 @@ def test_a_damaged_channel_is_refused(name: str) -> None:
     path.write_bytes(content)
     with pytest.raises(DamagedChannel, match="remove its folder"):
         make_channel(EMBEDDING, epsilon=2.0, directions=50)
+
+
+@pytest.mark.parametrize("kept", [[], [0], [39], [3, 4, 11], list(range(40))])
+def test_kept_words_stay_and_the_others_are_drawn_as_before(kept: list[int]) -> None:
+    channel = make_channel(EMBEDDING, epsilon=1.5, directions=100)
+    expected = dense(channel)
+    expected[kept] = np.eye(WORDS)[kept]
+    assert dense(channel.keeping(np.array(kept, dtype=np.int64))) == pytest.approx(expected, abs=2e-3)
+
+
+def test_a_kept_word_outside_of_the_support_changes_nothing() -> None:
+    channel = make_channel(EMBEDDING, epsilon=1.5, directions=100, inputs=np.array([1, 2]))
+    same = channel.keeping(np.array([5]))
+    assert (same.outputs == channel.outputs).all()
+    assert (same.starts == channel.starts).all()
