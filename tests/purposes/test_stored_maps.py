@@ -282,7 +282,8 @@ def test_explanations_tell_which_neighbours_came_nearer_or_went_away(
 
         patch.setattr(Embedding, "open", note)
         first, _ = explain_words(Multivariate(opened, epsilon=3.0), [word, opened.words[18]], draws=50, top=8)
-    assert (first.moves, opening) == (moves, ["made"])
+    assert first.moves == moves
+    assert opening in ([], ["made"])  # once at most: it is remembered
     unknown = explain_word(Multivariate(opened, epsilon=3.0), "unheard", draws=50, top=8).moves
     assert unknown is not None
     assert min(move.now for move in unknown.nearer) >= 1
