@@ -15,7 +15,7 @@ from tests.report.browser import browser
 
 from deniable.service.app import Service
 from deniable.service.server import make_server
-from deniable.service.settings import Jobs, Settings
+from deniable.service.settings import Jobs, Limits, Settings
 from scripts.pages import FIGURES
 
 PICTURES = {
@@ -27,7 +27,8 @@ PICTURES = {
 def main() -> None:
     """Serve, look, and write the pictures."""
     with tempfile.TemporaryDirectory() as place:
-        settings = Settings(jobs=Jobs(folder=str(Path(place, "jobs"))))
+        limits = Limits(seconds=600.0)  # a busy machine may take its time
+        settings = Settings(jobs=Jobs(folder=str(Path(place, "jobs"))), limits=limits)
         listening = socket.create_server(("127.0.0.1", 0))
         server = make_server(settings, Service(settings))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from deniable import Embedding
-from deniable.service import jobs
+from deniable.service import facts, jobs
 from deniable.service.settings import Allowed
 from tests.report.browser import browser
 from tests.service.running import Client, make_settings, running
@@ -16,9 +16,11 @@ from tests.service.running import Client, make_settings, running
 
 @pytest.fixture(autouse=True, scope="session")
 def _jobs_are_looked_at_often() -> Iterator[None]:
-    """A service in a thread of the test does not let it wait a second for what it does once in a second."""
+    """A service in a thread of the test does not let it wait a second for what it does once in a second, and
+    reads released words by fewer points."""
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(jobs, "SECONDS_BETWEEN_LOOKS", 0.05)
+        patched.setattr(facts, "POINTS_TO_DECODE", 16)
         yield
 
 

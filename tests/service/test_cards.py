@@ -14,6 +14,7 @@ from deniable.embeddings import store
 from deniable.interfaces import Mechanism
 from deniable.purposes import install_shaped
 from deniable.release.card import card_from
+from deniable.service import facts
 from deniable.service.app import Service
 from deniable.service.messages import Choice
 from deniable.service.rules import Rules
@@ -39,7 +40,7 @@ def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Allowed:
 
 def columns(mechanism: Mechanism, words: list[str]) -> Any:
     ids = np.array(Cutter(mechanism.embedding).ids(words), dtype=np.int64)
-    channel = columns_of(mechanism, ids, seed=7, points=64)
+    channel = columns_of(mechanism, ids, seed=7, points=facts.POINTS_TO_DECODE)
     return np.array(list(channel.columns(ids)))[:, np.argsort(channel.inputs)]
 
 

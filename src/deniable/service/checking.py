@@ -42,11 +42,11 @@ def look_into(path: Path, layout: Layout, embedding: Embedding, *, find_encoding
     ):
         layout = replace(layout, encoding=encoding_of(path))
     if layout.format == "csv" and layout.delimiter == "," and layout.header:
-        names = [name for name in _first_values(path, layout)[0] if name is not None]
+        names = [name for name in _first_values(path, layout) if name is not None]
         if (option := likely_delimiter(names, layout.delimiter)) is not None:
             layout = replace(layout, delimiter=_DELIMITERS[option])
     check = check_file(path, layout, embedding)
-    values, sheets = _first_values(path, layout)
+    values = _first_values(path, layout)
     return CheckReply(
         format=layout.format,
         delimiter=layout.delimiter if layout.format in ("csv", "tsv") else None,
@@ -64,7 +64,7 @@ def look_into(path: Path, layout: Layout, embedding: Embedding, *, find_encoding
             )
             for column in check.columns
         ],
-        sheets=sheets,
+        sheets=check.sheets,
         # What speaks of options of the command is said by the columns.
         findings=[finding.says for finding in check.findings if "--" not in finding.says],
     )
@@ -86,8 +86,7 @@ def encoding_of(path: Path) -> str:
     return _NOT_UTF_8
 
 
-def _first_values(path: Path, layout: Layout) -> tuple[dict[str | None, list[str]], list[str]]:
-    """Return the first values of each column, and the names of a workbook's other sheets."""
+def _first_values(path: Path, layout: Layout) -> dict[str | None, list[str]]:
     values: dict[str | None, list[str]] = {}
     with open_source(path) as source:
         reader = open_reader(source, layout, looks=True)
@@ -96,7 +95,7 @@ def _first_values(path: Path, layout: Layout) -> tuple[dict[str | None, list[str
                 shown = values.setdefault(column, [])
                 if len(shown) < ROWS:
                     shown.append(_shown(value))
-        return values, list(reader.others)
+    return values
 
 
 def _shown(value: Value) -> str:

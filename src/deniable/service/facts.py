@@ -55,7 +55,7 @@ from deniable.words.frequency import as_shares, shares_of_all
 
 _RAYS = 200
 _DRAWS = 300
-_POINTS_TO_DECODE = 64
+POINTS_TO_DECODE = 64
 _MOST_WORDS = 500
 MOST_DECODED = 60
 MOST_WAITING = 16
@@ -259,7 +259,7 @@ def guesses(mechanism: Mechanism, words: list[str]) -> DecodeReply:
     known = np.array(sorted({i for i in ids if i != embedding.unknown_id}), dtype=np.int64)
     told, by = dict[int, GuessReply](), "no released word is known"
     if len(known):
-        channel = columns_of(mechanism, known, seed=_SEED, points=_POINTS_TO_DECODE)
+        channel = columns_of(mechanism, known, seed=_SEED, points=POINTS_TO_DECODE)
         before = as_shares(shares_of_all(embedding)[channel.inputs])
         for released, column in zip(known.tolist(), channel.columns(known), strict=True):
             after = column * before
