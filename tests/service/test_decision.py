@@ -11,6 +11,7 @@ import pytest
 from deniable import Embedding
 from deniable.noise.key_file import write_new_key
 from deniable.service import files
+from tests.service.driving import load, open_file, press, text_of, until
 from tests.service.running import OCTETS, Client, allowed, make_settings, running, wait_until
 from tests.support.private_pairs import embedding
 
@@ -90,3 +91,19 @@ def test_a_job_without_a_decision_has_no_page(tmp_path: Path) -> None:
         job = reply.headers["location"]
         assert client.get(job).json()["decision"] is False
         assert client.get(f"{job}/decision").status == 404
+
+
+def test_the_page_keeps_the_decision_page_behind_its_warning(opened: Any, tmp_path: Path) -> None:
+    with running(make_settings(tmp_path)) as client:
+        load(opened, client)
+        open_file(opened, "rows.csv", ROWS, rows=10, keep=["id"])
+        opened.execute_script("document.getElementById('decision').value = 'release'")
+        press(opened, "release-file")
+        until(lambda: "the decision page says why" in text_of(opened, "job-says"))
+        shown = {
+            name: opened.find_element("id", name) for name in ("get-output", "get-receipt", "get-decision")
+        }
+        assert not any(each.is_displayed() for each in shown.values())
+        opened.find_element("css selector", "#job-receipt summary").click()
+        assert [name for name, each in shown.items() if each.is_displayed()] == ["get-decision"]
+        opened.get("about:blank")
