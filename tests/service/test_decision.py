@@ -47,7 +47,11 @@ def test_a_file_is_released_by_its_verdict_with_a_page_for_its_sender(tmp_path: 
         assert card["columns"] == ["text"]
         assert receipt.status == 200
         folder = tmp_path / "jobs" / job.rpartition("/")[2]
-        assert not list(folder.glob("input*"))
+        wait_until(lambda: not list(folder.glob("input*")))
+        private = [
+            path.name for path in folder.rglob("*") if path.is_file() and b"zorblatt" in path.read_bytes()
+        ]
+        assert private == ["decision.html"]
         assert client.ask("DELETE", job).status == 204
         assert not folder.exists()
 

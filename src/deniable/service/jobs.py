@@ -59,6 +59,7 @@ _SECONDS_BETWEEN_NOTES = 0.25
 _SECONDS_BETWEEN_TRIES = 0.02
 _MOST_ATTEMPTS = 3
 
+_OF_A_DECISION = ("decision.json", "deployment.yaml")
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NO_ROOM = "there is no room left for the release; try again later, or send less in one file"
 _NO_JOB = "there is no such job, or it was deleted"
@@ -327,8 +328,9 @@ def _decide(job: JobFolder, asked: JobFile, release: Release, progress: type[Pro
 
     if job.output(asked).exists():  # of an attempt that ended before that was noted; nobody has seen it
         shutil.rmtree(job.decided)
-    given = {each.name: getattr(release, each.name) for each in dataclasses.fields(release)}
     risk = asked.query.risk
+    release = dataclasses.replace(release, risk=risk)  # refused, were the ε of the level another one here
+    given = {each.name: getattr(release, each.name) for each in dataclasses.fields(release)}
     decision = release_file(
         job.input(asked),
         job.decided,
@@ -348,6 +350,8 @@ def _decide(job: JobFolder, asked: JobFile, release: Release, progress: type[Pro
     )
     page = decision_page(dataclasses.replace(decision, source=Path(asked.name)))
     write_whole(job.decision_page, page.html() + "\n")
+    for written in (decision.page, *(decision.page.with_name(name) for name in _OF_A_DECISION)):
+        written.unlink()  # what is private lies here once, and for no longer than it has to
     if not decision.released:
         problem = f"the verdict is: {decision.verdict.answer}; the decision page says why"
         more = "; decision=changes accepts the changes" if decision.verdict.may_release else ""
