@@ -55,6 +55,12 @@ def test_marks_of_sentence_ends_and_of_no_word_are_no_words(mark: str) -> None:
     assert embedding.unknown.tolist() == [2.5]
 
 
+def test_what_is_noted_of_a_stored_embedding_is_an_attribute_of_embeddings() -> None:
+    vectors = np.ones((1, 2), dtype=np.float32)
+    with pytest.raises(TypeError, match="protecton"):
+        Embedding.from_checked(["a"], vectors, vectors[0], name="typo", protecton=None)
+
+
 def test_words_that_share_a_vector_are_counted() -> None:
     embedding = Embedding(list("abcd"), [[0.0, 1.0], [2.0, 2.0], [-0.0, 1.0], [2.0, 2.0]])
     assert embedding.shadowed.tolist() == [2, 3]

@@ -105,6 +105,8 @@ class Embedding:
         ``noted`` are attributes as they were noted then. The fingerprint, the case and the words that share a
         vector are computed from the content where they are not given.
         """
+        if wrong := [name for name in noted if not hasattr(cls, name)]:
+            raise TypeError(f"an embedding has no {', '.join(wrong)}")
         embedding = cls.__new__(cls)
         embedding._hold(words, vectors, unknown, name, checked=noted.get("folder") is None)
         embedding.__dict__.update({key: value for key, value in noted.items() if value is not None})
