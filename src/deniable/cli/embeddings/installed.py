@@ -17,9 +17,12 @@ from deniable.errors import printable
 if TYPE_CHECKING:
     from deniable.embeddings.store import EmbeddingFacts
 
+app = typer.Typer(help="Manage the embeddings on this machine.", no_args_is_help=True, rich_markup_mode=None)
+
 Figures = Annotated[Path | None, typer.Option(help="A folder for the figure, as PNG and SVG.")]
 
 
+@app.command("add")
 @with_groups
 def add(
     file: Path,
@@ -48,6 +51,7 @@ def add(
     show_facts(added, as_json=as_json)
 
 
+@app.command("list")
 @with_groups
 def list_installed(*, as_json: bool = False) -> None:
     """List the embeddings that can be used, the built-in default first."""
@@ -66,6 +70,7 @@ def list_installed(*, as_json: bool = False) -> None:
     open_console().print(make_table(heads, rows, left=(0, 4)))
 
 
+@app.command("show")
 @with_groups
 def show(name: str, *, verify: bool = False, as_json: bool = False) -> None:
     """Show what is known about an embedding.
@@ -78,6 +83,7 @@ def show(name: str, *, verify: bool = False, as_json: bool = False) -> None:
     show_facts(store.describe(name, verified=verify), as_json=as_json)
 
 
+@app.command("remove")
 @with_groups
 def remove(name: str, *, yes: bool = False, as_json: bool = False) -> None:
     """Remove an installed embedding.
@@ -97,6 +103,7 @@ def remove(name: str, *, yes: bool = False, as_json: bool = False) -> None:
         typer.echo(f"removed {name}")
 
 
+@app.command("restrict")
 @with_groups
 def restrict(
     name: str,
@@ -131,6 +138,7 @@ def restrict(
     show_facts(made, as_json=as_json)
 
 
+@app.command("train")
 @with_groups
 def train(
     corpus: Path,
@@ -174,6 +182,7 @@ def train(
     typer.echo(f"{name}: {size}, fingerprint {made.fingerprint}, in {made.folder}")
 
 
+@app.command("geometry")
 @with_groups
 def geometry(
     name: str,
@@ -211,6 +220,7 @@ def geometry(
         console.print(make_table(["k", *(f"{p} %" for p in PERCENTILES)], rows, left=()))
 
 
+@app.command("compare")
 @with_groups
 def compare(
     names: list[str],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from deniable.cli.embeddings.installed import show_facts
+from deniable.cli.embeddings.installed import app, show_facts
 from deniable.cli.options import FileOptions, with_groups
 from deniable.cli.terminal import progress, warn
 
@@ -19,6 +19,7 @@ Name = Annotated[str, typer.Argument(help="The name of an embedding.")]
 New = Annotated[str, typer.Option("--as", help="The name to install the new embedding under.")]
 
 
+@app.command("reduce")
 @with_groups
 def reduce(name: Name, *, new: New, dimension: int = 16, as_json: bool = False) -> None:
     """Install an embedding on its first principal axes under a new name.
@@ -33,6 +34,7 @@ def reduce(name: Name, *, new: New, dimension: int = 16, as_json: bool = False) 
     show_facts(install_reduced(name, new, dimension=dimension), as_json=as_json)
 
 
+@app.command("shape")
 @with_groups
 def shape(
     name: Name,
