@@ -77,26 +77,24 @@ def test_what_bigrams_cannot_see_is_learnt(distant: Attack) -> None:
     )
 
 
-def test_nothing_is_learnt_from_words_in_any_order() -> None:
-    documents = [shuffle(follow_at_a_distance(WORDS, 300, 20, seed=seed), seed=seed + 9) for seed in (1, 5)]
-    attacked = shuffle(follow_at_a_distance(WORDS, 60, 20, seed=2), seed=3)
-    attack = prepare(random_embedding(WORDS, 3), documents[0], attacked, epsilon=2.0)
-    mechanism = Multivariate(attack.embedding, epsilon=2.0)
-    learnt = learn_from_shadow(attack.alone, mechanism, documents[1][:250], seed=4, settings=quick())
-    alone, best = (attack.judge(mechanism, each) for each in (attack.alone, learnt))
-    assert abs(best.word.first.value - alone.word.first.value) < 0.03
-
-
-def test_nothing_is_learnt_where_nothing_is_released() -> None:
-    public = follow_at_a_distance(WORDS, 300, 20, seed=1)
-    embedding, attacked = random_embedding(WORDS, 3), follow_at_a_distance(WORDS, 60, 20, seed=2)
-    attack = prepare(embedding, public, attacked, epsilon=1e-9, mechanism="randomized-response")
-    mechanism = RandomizedResponse(embedding, epsilon=1e-9)
-    learnt = learn_from_shadow(
-        attack.alone, mechanism, follow_at_a_distance(WORDS, 250, 20, seed=5), seed=4, settings=quick()
+@pytest.mark.parametrize("released", [True, False], ids=["words in any order", "nothing is released"])
+def test_nothing_is_learnt_where_there_is_nothing(released: bool) -> None:
+    public, shadow, attacked = (
+        follow_at_a_distance(WORDS, count, 20, seed=seed) for count, seed in ((300, 1), (250, 5), (60, 2))
     )
-    blind, best = (attack.judge(mechanism, each) for each in (attack.blind, learnt))
-    assert abs(best.word.first.value - blind.word.first.value) < 0.03
+    embedding = random_embedding(WORDS, 3)
+    if released:
+        mechanism: Any = Multivariate(embedding, epsilon=2.0)
+        public, shadow, attacked = (shuffle(texts, seed=9) for texts in (public, shadow, attacked))
+        attack = prepare(embedding, public, attacked, epsilon=2.0)
+    else:
+        mechanism = RandomizedResponse(embedding, epsilon=1e-9)
+        attack = prepare(embedding, public, attacked, epsilon=1e-9, mechanism="randomized-response")
+    learnt = learn_from_shadow(attack.alone, mechanism, shadow, seed=4, settings=quick())
+    base, best = (
+        attack.judge(mechanism, each) for each in (attack.alone if released else attack.blind, learnt)
+    )
+    assert abs(best.word.first.value - base.word.first.value) < 0.03
 
 
 def test_noise_that_is_shared_between_neighbours_is_learnt() -> None:

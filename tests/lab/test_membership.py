@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,14 +11,14 @@ from tests.support.strategies import random_embedding
 
 from deniable.audit.draws import Users
 from deniable.audit.results import NO_BOUND, read_result
-from deniable.errors import InvalidParameter, MissingExtra, UnusableAuditData
+from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.lab.membership.audit import audit_membership, choose_users
 from deniable.lab.membership.auditor import (
     BINS,
     ORIGINAL,
-    Findings,
     LanguageModelSettings,
     histograms,
+    judge_conditions,
     make_plan,
 )
 from deniable.lab.membership.models import (
@@ -48,11 +47,9 @@ def made_users(count: int, *, seed: int = 0, own: bool = True) -> Users:
     return users
 
 
-@pytest.fixture(scope="module")
-def judged() -> Findings:
+def test_members_are_found_by_a_model_of_original_text_and_not_by_one_of_unrelated_text() -> None:
     torch = pytest.importorskip("torch")
     torch.set_num_threads(1)
-    from deniable.lab.membership.auditor import judge_conditions
     from deniable.lab.membership.models import run_job
 
     conditions = encode_conditions({ORIGINAL: made_users(32), "chance": made_users(32, seed=1, own=False)})
@@ -62,25 +59,14 @@ def judged() -> Findings:
         job.name: run_job(job, conditions, TINY, seed=number, device=cpu)
         for number, job in enumerate(plan.jobs(list(conditions)))
     }
-    return judge_conditions(plan, list(conditions), counts)
-
-
-def test_the_auditor_finds_members_of_a_model_trained_on_original_text(judged: Findings) -> None:
-    assert judged[ORIGINAL]["original text"]["plain"].mean.auc > 0.9
-
-
-def test_it_finds_nothing_about_original_text_where_released_text_has_nothing_to_do_with_it(
-    judged: Findings,
-) -> None:
-    found = judged["chance"]["original text"]
-    assert abs(found["plain"].mean.auc - 0.5) < 0.3
-    assert abs(found["adaptive"].mean.auc - 0.5) < 0.3
-
-
-def test_the_setting_of_the_paper_turns_the_sign_where_members_are_asked_by_noise(judged: Findings) -> None:
-    found = judged["chance"]["as in the paper"]["plain"].mean
-    assert found.auc_either_way == pytest.approx(max(found.auc, 1 - found.auc), abs=0.2)
-    assert found.auc < judged[ORIGINAL]["original text"]["plain"].mean.auc
+    judged = judge_conditions(plan, list(conditions), counts)
+    found = judged[ORIGINAL]["original text"]["plain"].mean.auc
+    assert found > 0.9
+    for adversary in judged["chance"]["original text"].values():
+        assert abs(adversary.mean.auc - 0.5) < 0.3
+    turned = judged["chance"]["as in the paper"]["plain"].mean
+    assert turned.auc_either_way == pytest.approx(max(turned.auc, 1 - turned.auc), abs=0.2)
+    assert turned.auc < found, "members are asked by noise"
 
 
 def test_ranks_of_words_are_counted_per_user() -> None:
@@ -208,9 +194,3 @@ def test_the_result_holds_every_epsilon_and_can_be_read_again(tmp_path: Path) ->
     saved.write_text(json.dumps(result.to_dict()), encoding="utf-8")
     assert read_result(saved) == result
     assert result.to_dict()["bound"] == NO_BOUND
-
-
-def test_a_missing_library_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtra, match="lab"):
-        audit_membership(made_texts(made_users(4)), random_embedding(150, 3), epsilons=[1.0], shadows=1)

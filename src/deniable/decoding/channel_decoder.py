@@ -139,13 +139,10 @@ class ChannelDecoder:
         return [None if text is None else words for text, words in zip(texts, decoded, strict=True)]
 
     def likeliest(self, texts: Sequence[str | None], *, report: Report | None = None) -> Iterator[Ids]:
-        """Yield the ids of the likeliest input words of each text; what cannot have been released stays
-        unknown."""
-        unknown = self.embedding.unknown_id
-        for ids, reading in zip(self._ids(texts), self._readings(texts, report), strict=True):
-            answer = np.full(len(ids), unknown, dtype=np.int64)
-            known = ids != unknown
-            answer[known] = self.bayes.best[ids[known]] if reading is None else reading.likeliest
+        """Yield the ids of the likeliest input words of each text; unknown words stay unknown."""
+        for ids, known, reading in self._read(texts, report):
+            answer = ids.copy()
+            answer[known] = reading.likeliest
             yield answer
 
     def candidates(self, word: str, *, top: int = 10) -> list[Candidate]:
@@ -165,17 +162,12 @@ class ChannelDecoder:
         self, texts: Sequence[str | None], *, top: int = 5, report: Report | None = None
     ) -> Iterator[list[tuple[str, list[Candidate]]]]:
         """Yield the released words of each text, each with the words that are likeliest behind it."""
-        unknown = self.embedding.unknown_id
-        for ids, reading in zip(self._ids(texts), self._readings(texts, report), strict=True):
-            places = np.cumsum(ids != unknown) - 1
-            words = []
-            for output, place in zip(ids.tolist(), places.tolist(), strict=True):
-                if output == unknown:
-                    words.append((UNKNOWN, list[Candidate]()))
-                    continue
-                behind = self.bayes.of(output) if reading is None else reading.at(place)
-                words.append((self._words[output], self._named(*behind, top)))
-            yield words
+        for ids, known, reading in self._read(texts, report):
+            places = np.where(known, np.cumsum(known) - 1, -1).tolist()
+            yield [
+                (self._words[output], [] if place < 0 else self._named(*reading.at(place), top))
+                for output, place in zip(ids.tolist(), places, strict=True)
+            ]
 
     def expected_counts(
         self, texts: Sequence[str | None], *, least: float = LEAST_COUNT, report: Report | None = None
@@ -258,11 +250,6 @@ class ChannelDecoder:
     def _words(self) -> list[str]:
         return [*self.embedding.words, UNKNOWN]
 
-    def _ids(self, texts: Sequence[str | None]) -> Iterator[Ids]:
-        for ids in self.reader.ids(texts):
-            self._check(ids[ids != self.embedding.unknown_id])
-            yield ids
-
     def _counts(self, texts: Sequence[str | None]) -> csr_array:
         counts = self.reader.counts(texts)
         self._check(counts.indices)
@@ -279,8 +266,7 @@ class ChannelDecoder:
         from scipy.sparse import csr_array
 
         starts, columns, chances = [0], [np.zeros(0, dtype=np.int64)], [np.zeros(0)]
-        for reading in self._readings(texts, None):
-            assert reading is not None  # noqa: S101 - there is a context
+        for _, _, reading in self._read(texts):
             inside = reading.words >= 0
             columns.append(self.channel.places(reading.words[inside]))
             chances.append(reading.chances[inside])
@@ -291,13 +277,18 @@ class ChannelDecoder:
         counts.sum_duplicates()
         return counts
 
-    def _readings(self, texts: Sequence[str | None], report: Report | None) -> Iterator[Reading | None]:
-        """Yield what is read in context at the released words of each text; None without context."""
-        if self.context is None:
-            yield from (None for _ in texts)
-            return
-        unknown = self.embedding.unknown_id
-        yield from self.context.decode([ids[ids != unknown] for ids in self._ids(texts)], report=report)
+    def _read(
+        self, texts: Sequence[str | None], report: Report | None = None
+    ) -> Iterator[tuple[Ids, Any, Reading]]:
+        """Yield the ids of each text, which of them are known, and what is read at these."""
+        every = list(self.reader.ids(texts))
+        known = [ids != self.embedding.unknown_id for ids in every]
+        released = [ids[inside] for ids, inside in zip(every, known, strict=True)]
+        for outputs in released:
+            self._check(outputs)
+        yield from zip(
+            every, known, (self.context or self.bayes).decode(released, report=report), strict=True
+        )
 
     def _named(self, words: Ids, chances: Floats, top: int) -> list[Candidate]:
         pairs = zip(words[:top].tolist(), chances[:top].tolist(), strict=True)

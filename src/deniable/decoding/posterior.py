@@ -6,6 +6,7 @@ This is post-processing of what was released: it costs no privacy. Attackers and
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -20,6 +21,7 @@ from deniable.decoding.reading import Reading
 from deniable.decoding.shares import check_numbers
 from deniable.errors import InvalidParameter
 from deniable.neighbours.threads import threads
+from deniable.progress import Report
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -90,12 +92,21 @@ class Posterior:
         )
         return expected
 
+    def decode(self, texts: Sequence[Ids], *, report: Report | None = None) -> Iterator[Reading]:
+        """Yield what is read in each text, given as ids of released words."""
+        for done, text in enumerate(texts, 1):
+            yield self.read(text)
+            if report is not None:
+                report(done, len(texts))
+
     def read(self, released: Ids) -> Reading:
         """Return what Bayes' rule says of each released word by itself."""
         outputs, where = np.unique(released, return_inverse=True)
         inside, rows, chances = self.padded(outputs)
+        words = np.where(inside, self.channel.inputs[rows], -1)
+        words[:, 0] = self.best[outputs]  # also of what no input becomes, which has no candidate
         return Reading(
-            words=np.where(inside, self.channel.inputs[rows], -1)[where],
+            words=words[where],
             chances=chances[where],
             rest=self.rest[released],
             elsewhere=self.elsewhere,
