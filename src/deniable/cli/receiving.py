@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deniable.release.card import Card
 
 _UNCHANGED = 0.99
-"""The share of words that come out unchanged beyond which decoding says nothing."""
+"""Decoding is useless where a larger share of words comes out unchanged."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,13 +35,13 @@ class ReceivingOptions:
         multivariate).
     :param public: A public text file, one document a line: words are then read in their context, as such
         text has them.
-    :param prior rank|uniform|FILE: How frequent words are taken to be before the release is read: by their
-        rank in the embedding, all alike, or as a file with a word and its count on each line says.
+    :param prior rank|uniform|FILE: Word frequencies assumed before the release is read: by rank in the
+        embedding, uniform, or from a file with a word and its count on each line.
     :param words: How many words may have gone in: the most frequent ones.
     :param effort: For the channel: at most how many points are drawn around each word, or directions
         followed, or draws made.
-    :param check: Refuse text whose words are not such as the mechanism releases them at this ε, and a
-        column that the card does not list.
+    :param check: Refuse text that this mechanism cannot have released at this ε, and a column that the card
+        does not list.
     """
 
     column: list[str] | None = None  # of a single value the last would be taken, and nothing said of others
@@ -57,7 +57,7 @@ class ReceivingOptions:
     device: str = "cpu"
 
     def options(self) -> LearningOptions:
-        """Return what decodes the text, by the names that ``Decoder.learn`` has for it.
+        """Return the options of ``Decoder.learn``.
 
         :raises InvalidParameter: if no word may have gone in.
         """
@@ -73,8 +73,7 @@ class ReceivingOptions:
         }
 
     def open_card(self, released: Path) -> Card:
-        """Return the card that is named, or lies beside the released text, or says what the other options
-        say.
+        """Return the card of ``--card``, of the other options, or beside the released text.
 
         :raises BadParameter: if there is none.
         :raises MalformedCard: if it is no card.
@@ -100,8 +99,7 @@ class ReceivingOptions:
         return read_card(path)
 
     def choose_column(self, card: Card, released: Path, reading: FileOptions) -> str | None:
-        """Return the column to decode: the one that is given, or the only one of the card; None for plain
-        text.
+        """Return the column to decode: the given one, or the only one on the card; None for plain text.
 
         :raises BadParameter: if several are given.
         :raises InvalidParameter: if it is not on the card and is to be checked, or the card lists several and
@@ -195,7 +193,7 @@ def frequencies(
     """Estimate how often words are used behind released text, with 95 % intervals, for all records and by
     group.
 
-    Words are decoded by the card of the release. Where the release says nothing of a word, it is said so.
+    Words are decoded by the card of the release. Words without a usable estimate are marked.
 
     :param released: Released text, in any format that `deniable privatize` writes; may be compressed.
     :param by: A column of groups: each is estimated, and compared with all other records.
@@ -249,7 +247,7 @@ def _read(words: int, records: int) -> str:
 
 
 def _say_if_unchanged(unchanged: float, mechanism: str, epsilon: float) -> None:
-    """Say that there is nothing to decode: with such an ε every text looks as if it had been released."""
+    """Warn that there is nothing to decode: at such an ε every text looks released."""
     if unchanged > _UNCHANGED:
         share = (
             f"{mechanism} at ε = {epsilon:g} lets {percent_fixed(unchanged, 1)} of the words out unchanged"

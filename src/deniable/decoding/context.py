@@ -36,11 +36,10 @@ from deniable.neighbours.threads import threads
 from deniable.progress import Report
 
 CANDIDATES = 64
-"""How many words are followed at each place, by default."""
+"""The number of words that are followed at each place, by default."""
 
 PLACES_AT_ONCE = 2_000
-"""This many go through together, and a longer text in parts: every thread holds 65 × 65 numbers for each
-place."""
+"""Places of one batch; a longer text goes in parts. A thread holds 65 × 65 numbers for each place."""
 
 
 class ContextDecoder:
@@ -55,10 +54,9 @@ class ContextDecoder:
         candidates: int = CANDIDATES,
         trust: float = 1.0,
     ) -> None:
-        """Prepare the candidates of every released word: the likeliest by the prior, which also begins each
-        text.
+        """Prepare the candidates of every released word by the prior, which also begins each text.
 
-        ``trust`` is how much the model counts: 1 as it stands, 0 not at all.
+        ``trust`` is the weight of the model, from 0 to 1.
 
         :raises InvalidParameter: if the prior or the model does not fit the channel.
         """
@@ -150,8 +148,7 @@ class ContextDecoder:
         ]
 
     def _moves(self, first: Ids, second: Ids) -> Floats:
-        """Return P(b | a) for the candidates a of one place and b of the next, a matrix for each text;
-        another word comes last of both."""
+        """Return P(b | a) for candidates of one place and the next, "another word" last, for each text."""
         wanted = first[:, :, None] * len(self._begin) + second[:, None, :]
         at = np.minimum(np.searchsorted(self._pairs, wanted.ravel()), len(self._pairs) - 1).reshape(
             wanted.shape
@@ -172,8 +169,7 @@ class ContextDecoder:
 
 
 def _batches(texts: Sequence[Ids], order: list[int]) -> Iterator[list[int]]:
-    """Yield places of texts that go through together, longest first, so that they have at most a number of
-    words together."""
+    """Yield places of texts that go through together, the longest first."""
     start = 0
     while start < len(order):
         longest = max(1, len(texts[order[start]]))
@@ -183,8 +179,7 @@ def _batches(texts: Sequence[Ids], order: list[int]) -> Iterator[list[int]]:
 
 
 def _scaled(values: Floats) -> Floats:
-    """Return rows that sum to 1; only ratios matter, and products over long texts would vanish. A row of
-    zeros becomes even."""
+    """Return rows that sum to 1, since products over long texts would vanish; rows of zeros become even."""
     sums = values.sum(axis=1, keepdims=True)
     scaled: Floats = np.where(sums > 0.0, values / np.where(sums > 0.0, sums, 1.0), 1.0 / values.shape[1])
     return scaled

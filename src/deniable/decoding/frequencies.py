@@ -1,4 +1,4 @@
-"""How often words are used in the text behind a release, with intervals, for all records or by group.
+"""Estimates of how often words are used in the text behind a release, with intervals, in all or by group.
 
 The estimate of a word's share is linear in what was released: Σ_y q(y)·g(y), q being the observed shares. If
 Σ_y g(y)·P(y | x) were 1 for the word itself and 0 for all others, it would be unbiased whatever the text is;
@@ -8,9 +8,9 @@ least
 
     variance of Σ_y q(y)·g(y)  +  Σ_x τ(x)²·(Σ_y g(y)·P(y | x) - [x is the word])²,
 
-and what is expected of the second part under π₀ is taken off. The interval counts both parts. Its variance is
+and the expectation of the second part under π₀ is subtracted. The interval covers both parts. Its variance is
 that between records, which are the independent unit: words of one record are alike. Where an interval is as
-wide as what was thought before, the release says nothing of the word, and it is said so.
+wide as what was assumed before, the release says nothing of the word, which is then marked.
 
 Learning may have taken a word for its neighbours, and then π₀ has nothing of it. So τ goes by how often the
 word can have been used at most (``largest_shares``), which asks nothing of what was learnt: a word x with a
@@ -48,17 +48,16 @@ LIMIT = 1.959964
 _NUMBERS_AT_ONCE = 1 << 24
 _WORDS_AT_ONCE = 256
 _TELLS_NOTHING = 0.25
-"""An interval a quarter of all words wide says nothing of a word, whatever was thought before."""
+"""An interval that is a quarter of all words wide says nothing of a word."""
 
 _SPREAD = 2.0
 """The error that expected shares may have, as a multiple of themselves."""
 
 _SIZES = (1, 3, 10, 30, 100, 300, 1_000)
-"""A is the likeliest outputs of a word, so many of them: chosen before anything was released, or chance would
-choose the smallest Q."""
+"""Sizes of A, the likeliest outputs of a word: fixed in advance, or chance would choose the smallest Q."""
 
 _SURELY = 2.0
-"""Standard errors that are allowed for, of what was released and of what is known of the channel."""
+"""Standard errors that are allowed for, of the release and of the channel."""
 
 
 @dataclass(frozen=True, kw_only=True)

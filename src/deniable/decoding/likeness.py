@@ -1,13 +1,11 @@
-"""Whether words can be a release: is there any text of the considered words that the mechanism turns into
-words like these?
+"""Whether words can be a release: is there any text that the mechanism turns into words like these?
 
 A mechanism spreads every word over many. Whatever text went in, "the" comes out only so often, and the words
 around it come out as well, while text that was never perturbed says "the" again and again. So the received
-words are split in two halves at random. One says how often its commonest words stand there, the other how
-much likelier it is by these numbers than by the best that any text could become. Under the mechanism that is
-beyond a million for at most one text in a million, whichever went in and however short it is: a split
-likelihood ratio (Wasserman, Ramdas and Balakrishnan, "Universal inference", 2020). Nothing is drawn to
-compare with, so nothing has to be known of the text.
+words are split in two halves at random. One gives the frequencies of its commonest words, the other how much
+likelier it is by these than by the best that any text could become. Under the mechanism that exceeds a
+million for at most one text in a million, whichever went in and however short it is: a split likelihood
+ratio (Wasserman, Ramdas and Balakrishnan, "Universal inference", 2020).
 """
 
 from __future__ import annotations
@@ -20,23 +18,20 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 
 MOST_EVIDENCE = math.log(1e6)
-"""The logarithm of how many times likelier words may be by their own frequencies than by any text, before
-they are no release."""
+"""Log of how many times likelier a release may be by its own frequencies than by any text."""
 
 MOST_WORDS = 10_000
-"""So many words of a longer text are looked at."""
+"""The number of words of a longer text that are judged."""
 
 _COMMON = 20
-"""So many of the commonest words are distinguished. More would fit any words better, and so tell less of
-these."""
+"""The number of commonest words that are distinguished. More would fit any words better, and tell less."""
 
 ERRORS = 5.0
-"""So many times the expected error of an estimated channel is allowed for: those of words that change little
-are larger than expected."""
+"""Multiple of the expected error of an estimated channel that is allowed for: words that change little have
+larger errors."""
 
 CUT_ERROR = 0.002
-"""In nats a word: what it may do that outputs which are hardly ever released are not distinguished, even by a
-channel of exact sums."""
+"""Nats a word allowed for outputs that are hardly ever released, which even exact sums do not distinguish."""
 
 STEPS = 500
 CLOSE_ENOUGH = 0.5
@@ -44,10 +39,10 @@ _LEAST = 1e-12
 
 
 def evidence_against(channel: Channel, observed: Floats, *, seed: int = 0) -> float:
-    """Return the evidence that observed words, counted in ``observed``, are no release through a channel.
+    """Return the evidence that words, counted in ``observed``, are no release through a channel.
 
     It is a logarithm, which exceeds ``log(n)`` for at most one release in ``n``, if the words were drawn one
-    by one and the channel is wrong by no more than a little.
+    by one and the channel is nearly right.
     """
     rng = np.random.Generator(np.random.PCG64(seed))
     ends = np.cumsum(observed.astype(np.int64))

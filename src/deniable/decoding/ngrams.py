@@ -91,8 +91,7 @@ def count_bigrams(documents: Iterable[Ids], words: int) -> Bigrams | None:
 
 
 class PairCounts:
-    """Counts how often words stand in documents, given as ids below ``words``, and how often each follows
-    another."""
+    """Counts words, as ids below ``words``, and pairs of words in documents."""
 
     def __init__(self, words: int) -> None:
         from scipy.sparse import csr_array

@@ -113,8 +113,7 @@ class Posterior:
         )
 
     def padded(self, outputs: Ids) -> tuple[Any, Ids, Floats]:
-        """Return the candidates of released words as tables of one width: which cells hold one, rows of the
-        channel, and probabilities."""
+        """Return tables of the candidates of outputs: which cells hold one, rows of the channel, chances."""
         lengths = np.diff(self.starts)[outputs]
         width = max(1, int(lengths.max(initial=1)))
         inside = np.arange(width) < lengths[:, None]

@@ -38,8 +38,7 @@ _IMPOSSIBLE = 1e-300
 
 
 class SeenOutputs:
-    """Some outputs of a channel, held in memory in float64: ``listed`` are the probabilities that its rows
-    list for them."""
+    """Some outputs of a channel in float64; ``listed`` are the probabilities that its rows list for them."""
 
     def __init__(self, channel: Channel, outputs: Ids, listed: csr_array) -> None:
         self._listed, self._rest, self._background = listed, channel.rest, channel.background[outputs]
@@ -56,8 +55,7 @@ class SeenOutputs:
 
 
 def select_seen(channel: Channel, counts: Floats) -> tuple[Channel | SeenOutputs, Ids]:
-    """Return the outputs that were counted and their ids; where those list too many numbers to hold, the
-    channel and all ids."""
+    """Return the counted outputs and their ids; if those list too many numbers, the channel and all ids."""
     from scipy.sparse import vstack
 
     seen = np.flatnonzero(counts)

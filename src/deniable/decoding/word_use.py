@@ -66,8 +66,7 @@ class GroupUse:
     uses: tuple[WordUse, ...] = field(repr=False)
 
     def records_needed(self, share: float) -> int | None:
-        """Return about how many such records tell within half of it the share of a typical word that makes up
-        this share of the text; None if nothing is known of that."""
+        """Return about how many records give a typical word of this share within half of it, if known."""
         if not self.records or self.half_width is None:
             return None
         return math.ceil(self.records * (self.half_width / (share / 2.0)) ** 2)
@@ -235,8 +234,7 @@ def measure_word_use(
 
 
 def rehearse(decoder: Decoder, shares: Floats, *, words: int) -> Floats:
-    """Return how often each word comes out of a release of text with these shares of words: counts of draws
-    from a public seed."""
+    """Return the counts of words in a release of text with these shares, drawn from a public seed."""
     channel = decoder.channel
     number = min(max(_FEWEST_REHEARSED, _TIMES_REHEARSED * words), _MOST_REHEARSED)
     random = np.random.Generator(np.random.PCG64(_REHEARSAL))

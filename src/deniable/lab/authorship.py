@@ -331,16 +331,14 @@ def split_by_author(
 
 
 def cut_split(split: Split, embedding: Embedding) -> Split:
-    """Return the texts with their words as a release with this embedding cuts and folds them, and nothing
-    changed."""
+    """Return the texts cut and folded as for a release, with no word changed."""
     cutter = Cutter(embedding)
     cut = (replace(each, texts=[" ".join(cutter.words(text)) for text in each.texts]) for each in split)
     return Split(*cut)
 
 
 def draw_split(split: Split, mechanism: Mechanism, *, seed: int) -> Split:
-    """Return the texts as a release would make them; those to learn from and those to judge by have noise of
-    their own."""
+    """Return the texts as released, with noise of their own in both parts."""
     learnt, judged = (
         replace(each, texts=draw_texts(mechanism, each.texts, seed=own))
         for each, own in zip(split, (seed + 1, seed), strict=True)

@@ -114,8 +114,7 @@ class IncognitoLike:
 
 
 class VersatileSemantic:
-    """Replaces each word by its hypernym ``depth`` steps up; stop words and words with nothing above them in
-    WordNet stay."""
+    """Replaces each word by its hypernym ``depth`` steps up; stop words and words without one stay."""
 
     name = "Versatile (semantic)"
 
@@ -136,8 +135,7 @@ class VersatileSemantic:
 
 
 class VersatileStatistical:
-    """Releases the best ``released`` scrambled queries in place of a text; nothing for a text that finds
-    nothing."""
+    """Releases the best ``released`` scrambled queries for a text; nothing if the text finds nothing."""
 
     name = "Versatile (statistical)"
 
@@ -264,8 +262,7 @@ class WordNet:
         self._kept.cleanup()
 
     def _hypernym(self, word: str, depth: int) -> list[str] | None:
-        """Return the words of what is ``depth`` steps above the word's first meaning, as far up as there is;
-        None if it has none."""
+        """Return the words at most ``depth`` steps above the word's first meaning; None if there are none."""
         senses = self._reader.synsets(word)
         sense = next((found for found in senses if found.hypernyms()), None)
         if sense is None:

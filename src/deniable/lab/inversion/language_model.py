@@ -41,8 +41,7 @@ _WORDS_TO_CHOOSE_BY = 400
 
 
 class Weights(NamedTuple):
-    """How much the model counts beside the bigrams, and the search beside the attacker who reads in
-    context."""
+    """The weights of the model against the bigrams, and of the search against the attacker in context."""
 
     model: float = 0.5
     search: float = 0.95
@@ -113,8 +112,7 @@ class ByLanguageModel:
         beams: int = BEAMS,
         weights: Weights | None = None,
     ) -> None:
-        """Take candidates from ``base``, and how likely each released word is from ``alone``, who knows no
-        context."""
+        """Take candidates from ``base``, and likelihoods of released words from ``alone``."""
         self._base, self._alone, self._bigrams, self._model, self._beams = base, alone, bigrams, model, beams
         self._weights = Weights() if weights is None else weights
         self._shares = np.zeros(len(channel.embedding) + 1)

@@ -43,8 +43,7 @@ class DeviceTexts:
         return len(self.lengths)
 
     def batch(self, chosen: Ids) -> tuple[Tensor, Tensor]:
-        """Return the words of the chosen texts, one row each, and their lengths (on the processor). An empty
-        text is one padding."""
+        """Return the words of the chosen texts, a row each, and the lengths; an empty text is one padding."""
         lengths = torch.from_numpy(self.lengths[chosen])
         places = torch.arange(int(lengths.max()), device=self._device)
         inside = places < (lengths * torch.from_numpy(~self._empty[chosen])).to(self._device)[:, None]

@@ -164,8 +164,7 @@ class Ranker(nn.Module):
 
 
 def gesd(cosine: Tensor) -> Tensor:
-    """Return the similarity of vectors of length 1 by their dot product, which is all it depends on: ‖a - b‖²
-    = 2 - 2 a·b."""
+    """Return GESD of vectors of length 1 by their dot product: ‖a - b‖² = 2 - 2 a·b."""
     distance = (2.0 - 2.0 * cosine).clamp_min(_NO_DISTANCE).sqrt()
     similarity: Tensor = torch.sigmoid(GAMMA * (cosine + C)) / (1.0 + distance)
     return similarity

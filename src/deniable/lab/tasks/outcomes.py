@@ -91,8 +91,7 @@ class TaskOutcome(Outcome):
 
 
 def settings_of(epsilons: Sequence[float], places: Sequence[Place], runs: int) -> list[Setting]:
-    """Return all settings, run by run, so that an interrupted experiment has whole curves of few runs, not
-    parts of many."""
+    """Return all settings, run by run: an interrupted experiment has whole curves of few runs."""
     settings = []
     for run in range(1, runs + 1):
         settings.append(Setting(at="nowhere", epsilon=None, run=run))

@@ -54,8 +54,7 @@ TASKS = {
 
 
 def training_settings(name: str, *, after_tan: bool = False) -> ClassifierSettings | RankerSettings:
-    """Return how the model of a task is trained; with ``after_tan``, for insuranceqa, after Tan et al., whom
-    the paper replicates."""
+    """Return how the model of a task is trained; ``after_tan`` is for insuranceqa."""
     from deniable.lab.neural.classifier import ClassifierSettings
     from deniable.lab.neural.ranker import AFTER_TAN, RankerSettings
 
