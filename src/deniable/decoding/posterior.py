@@ -101,16 +101,10 @@ class Posterior:
 
     def read(self, released: Ids) -> Reading:
         """Return what Bayes' rule says of each released word by itself."""
-        outputs, where = np.unique(released, return_inverse=True)
-        inside, rows, chances = self.padded(outputs)
+        inside, rows, chances = self.padded(released)
         words = np.where(inside, self.channel.inputs[rows], -1)
-        words[:, 0] = self.best[outputs]  # also of what no input becomes, which has no candidate
-        return Reading(
-            words=words[where],
-            chances=chances[where],
-            rest=self.rest[released],
-            elsewhere=self.elsewhere,
-        )
+        words[:, 0] = self.best[released]  # also of what no input becomes, which has no candidate
+        return Reading(words=words, chances=chances, rest=self.rest[released], elsewhere=self.elsewhere)
 
     def padded(self, outputs: Ids) -> tuple[Any, Ids, Floats]:
         """Return tables of the candidates of outputs: which cells hold one, rows of the channel, chances."""
