@@ -18,12 +18,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csc_array, csr_array
 
 from deniable import Embedding, Release
 from deniable.audit.linked import linked
 from deniable.decoding.decoder import Decoder
 from deniable.measures.texts import cut_texts
+from deniable.utility.accuracy import decoded_counts, whole_counts
 from scripts.pages import EXPERIMENTS, options_of, write_json
 
 LEVELS = ("low", "medium", "high")
@@ -71,13 +71,9 @@ def measure(own: list[str], others: list[str], embedding: Embedding, level: str)
     private = Release(risk=level, never_release="names").make()
     released = [text or "" for text in private.many(own)]
     decoder = Decoder.learn(private.card, released)
-    expected = decoder.expected_counts(released).tocsc()
     embedding = decoder.embedding  # without the words that are held back, and so with ids of its own
-    size = len(embedding)
-    known = np.flatnonzero(decoder.inputs < size)
-    decoded = csc_array((len(own), size)).tolil()
-    decoded[:, decoder.inputs[known]] = expected[:, known]
-    readings = {"words as released": counts_of(released, embedding), "decoded words": csr_array(decoded)}
+    decoded = decoded_counts(decoder, released, embedding)[:, : len(embedding)]
+    readings = {"words as released": counts_of(released, embedding), "decoded words": decoded}
     found: dict[str, Any] = {
         "level": level,
         "epsilon": private.settings.word_epsilon,
@@ -97,13 +93,7 @@ def measure(own: list[str], others: list[str], embedding: Embedding, level: str)
 def counts_of(texts: Sequence[str], embedding: Embedding) -> Any:
     """Return how often each known word stands in each text."""
     cut = cut_texts(texts, embedding)
-    known = [ids[ids != embedding.unknown_id] for ids in cut.split(cut.ids)]
-    starts = np.cumsum([0, *map(len, known)])
-    counts = csr_array(
-        (np.ones(starts[-1]), np.concatenate(known), starts), shape=(len(known), len(embedding))
-    )
-    counts.sum_duplicates()
-    return counts
+    return whole_counts(cut.ids, cut.offsets, embedding)[:, : len(embedding)]
 
 
 if __name__ == "__main__":

@@ -44,6 +44,7 @@ _PARTS = ("noun", "verb", "adj", "adv")
 _NEEDED = tuple(f"{kind}.{part}" for kind in ("data", "index") for part in _PARTS)
 _LEXICOGRAPHER_FILES = 45
 WINDOW, KEPT = 16, 25
+_HITS, _RELEASED = 10, 3
 _MOST_SINGLE_WORDS = 12
 _LINKABLE = re.compile(r".*[@/\d]|www\.")
 _RARE_TEXTS, _FEW_PEOPLE, _NOISE_WORDS = 1e-4, 2e-3, 500
@@ -135,20 +136,16 @@ class VersatileSemantic:
 
 
 class VersatileStatistical:
-    """Releases the best ``released`` scrambled queries for a text; nothing if the text finds nothing."""
+    """Releases the best scrambled queries for a text; nothing if the text finds nothing."""
 
     name = "Versatile (statistical)"
 
-    def __init__(
-        self, collection: Collection, *, hits: int = 10, released: int = 3, wordnet: WordNet | None = None
-    ) -> None:
+    def __init__(self, collection: Collection, *, wordnet: WordNet | None = None) -> None:
         """Index the collection; synonyms are ruled out where a WordNet is given.
 
-        :raises InvalidParameter: if a number is not allowed.
         :raises MissingExtra: if the search or the stemmer is not installed.
         """
         self._collection, self._wordnet = collection, wordnet
-        self._hits, self._released = validated_count(hits, "hits"), validated_count(released, "released")
         require("this baseline", "bm25s", "nltk")
         import bm25s
         from nltk.stem.snowball import SnowballStemmer
@@ -159,9 +156,7 @@ class VersatileStatistical:
 
     def scramble(self, texts: Sequence[Sequence[str]]) -> list[list[str]]:
         """Return, for each text, the words of its best scrambled queries."""
-        return [
-            [word for query in self.candidates(text)[: self._released] for word in query] for text in texts
-        ]
+        return [[word for query in self.candidates(text)[:_RELEASED] for word in query] for text in texts]
 
     def candidates(self, text: Sequence[str]) -> list[tuple[str, ...]]:
         """Return the best 25 sets of words that could stand for the text."""
@@ -176,7 +171,7 @@ class VersatileStatistical:
 
     def _windows(self, known: list[str], ruled_out: set[str]) -> list[list[str]]:
         """Return the windows over the texts that hold known words of the text."""
-        most = min(self._hits, len(self._collection.texts))
+        most = min(_HITS, len(self._collection.texts))
         places, scores = self._search.retrieve([known], k=most, show_progress=False)
         windows = []
         for place, score in zip(places[0], scores[0], strict=True):
