@@ -116,17 +116,13 @@ def test_columns_come_through_their_arrow_interface(column: Any, embedding: Embe
     assert released.type == (kind.value_type if pa.types.is_dictionary(kind) else kind)
 
 
-def test_a_frame_is_not_changed(embedding: Embedding) -> None:
+def test_what_the_caller_gives_is_not_changed(embedding: Embedding) -> None:
     texts = ["the secretword", None, "fox"]
+    private(embedding, 0.1).many(texts)
+    assert texts == ["the secretword", None, "fox"]
     for column in (pd.Series(texts, dtype="str"), pl.Series(texts), pa.chunked_array([texts])):
         private(embedding, 1e-6).column(column)
         assert pa.chunked_array(column).to_pylist() == texts
-
-
-def test_the_callers_list_is_not_changed(embedding: Embedding) -> None:
-    texts = ["the secretword", None]
-    private(embedding, 0.1).many(texts)
-    assert texts == ["the secretword", None]
 
 
 def test_columns_of_something_else_are_refused(embedding: Embedding) -> None:

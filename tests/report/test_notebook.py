@@ -43,7 +43,3 @@ def test_an_embedding_is_asked_by_word() -> None:
     with pytest.raises(KeyError) as missing:
         assert embedding["private"]
     assert "private" not in str(missing.value)
-
-
-def test_one_text_may_be_missing() -> None:
-    assert Release(epsilon=6).make()(None) is None
