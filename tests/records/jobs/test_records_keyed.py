@@ -86,6 +86,16 @@ def test_a_job_run_twice_gives_the_same_bytes_with_any_number_of_workers_and_und
     assert (tmp_path / f"other.{name}").read_bytes() != one.read_bytes()
 
 
+def test_words_do_not_depend_on_the_size_of_batches(
+    keyed: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = write(tmp_path / "in.csv", ROWS)
+    privatize_file(keyed(), source, tmp_path / "one.csv", columns=["text"])
+    monkeypatch.setattr(deniable.records.formats.reader, "_RECORDS_AT_ONCE", 7)
+    privatize_file(keyed(), source, tmp_path / "two.csv", columns=["text"])
+    assert (tmp_path / "one.csv").read_bytes() == (tmp_path / "two.csv").read_bytes()
+
+
 def test_with_a_column_of_ids_the_words_follow_the_record_through_formats_orders_and_files(
     keyed: Make, tmp_path: Path
 ) -> None:
