@@ -325,8 +325,7 @@ def cost(squares: Floats, *, squared: bool) -> Floats:
 
 
 def _by_sums(sums: ExactSums, words: Words, hidden: Floats, epsilon: float, outputs: int) -> float:
-    """Return Σ_y max_x π(x)·P(y
-    x), or of kinds, a row at a time."""
+    """Return Σ_y max_x π(x)·P(y | x), or of kinds, a row at a time: one number is kept for each output."""
     inputs = np.flatnonzero(hidden > 0.0)
     if words.kinds is not None:
         inputs = inputs[np.argsort(words.kinds.of[inputs], kind="stable")]

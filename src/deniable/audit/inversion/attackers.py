@@ -60,8 +60,7 @@ def as_released(channel: Channel, prior: Floats) -> Attacker:
 
 
 def word_by_word(channel: Channel, prior: Floats) -> Attacker:
-    """Return the attacker by Bayes' rule, argmax π(x)·P(y
-    x): the best for who sees one word."""
+    """Return the attacker by Bayes' rule, argmax π(x)·P(y | x): with as much known, nobody does better."""
     posterior = make_posterior(channel, prior)
     return Attacker(
         name=ALONE,
