@@ -225,11 +225,7 @@ def test_who_takes_the_release_as_it_stands_wins_where_the_public_text_misleads(
     assert others.word == found.best.word
     assert found.best.lists[0].found == found.best.lists[0].rightly
     assert all(each.word.first.value == 0.0 for each in found.attackers if each.name != NEAREST_WORD)
-    assert result.sentence.startswith(
-        "The best attacker we have names every word "
-        "(100.0 % by taking the released word as it stands, 0.0 % each by itself, 0.0 % blindly) at ε = "
-        "1e+06."
-    )
+    assert result.sentence.startswith("The best attacker we have names every word (100.0 % by taking the")
     assert result.largest_acceptable_epsilon is None
     earlier = replace(found, attackers=tuple(each for each in found.attackers if each.name != NEAREST_WORD))
     for written in (result, replace(result, results=(earlier,))):
@@ -237,19 +233,6 @@ def test_who_takes_the_release_as_it_stands_wins_where_the_public_text_misleads(
         saved.write_text(json.dumps(written.to_dict()), encoding="utf-8")
         assert read_result(saved) == written
         assert (NEAREST_WORD in written.tables[1].rows[1]) == (written is result)
-
-
-def test_a_result_from_before_there_were_attackers_of_text_is_read(tmp_path: Path) -> None:
-    result = audit_inversion(random_embedding(30, 2), epsilons=[1.5], effort=SMALL)
-    data = result.to_dict()
-    assert "text" not in data
-    assert "attackers" not in data["results"][0]
-    saved = tmp_path / "inversion.json"
-    saved.write_text(json.dumps(data), encoding="utf-8")
-    read = read_result(saved)
-    assert read == result
-    assert result.results[0].best is None
-    assert result.results[0].success == result.results[0].bayes.value
 
 
 def test_a_text_of_ones_own_is_attacked_by_who_read_all_of_the_public_text(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 from deniable.audit.linked import Linked
 from deniable.audit.shares import Share
 from deniable.decision.decision import Answer, judge
+from deniable.decision.page import attack_tables
 from deniable.decision.rehearsal import Attack, ExposedWord, Listed, Rehearsal
 from deniable.measures.estimate import Estimate
 
@@ -46,6 +47,14 @@ EXPOSED = (ExposedWord(word="asthma", places=5, unchanged=0.8),)
 
 def listed(unchanged: float, *, held_back: bool = False) -> tuple[Listed, ...]:
     return (Listed(name="drugs", places=1_000, held_back=held_back, unchanged=share(unchanged), named=None),)
+
+
+def test_the_bound_stands_above_the_attack_on_single_words() -> None:
+    assert GOOD.to_dict()["gap"] == pytest.approx(0.01)
+    assert "7 % of the words: 1.0 points above" in attack_tables(GOOD)[0].caption
+    unknown = replace(GOOD, bound=None)
+    assert unknown.to_dict()["gap"] is None
+    assert "No bound is known" in attack_tables(unknown)[0].caption
 
 
 @pytest.mark.parametrize(

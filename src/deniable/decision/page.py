@@ -67,7 +67,14 @@ def _add_findings(page: Page, decision: Decision) -> None:
 
 
 def attack_tables(rehearsal: Rehearsal) -> list[Table]:
-    """Return what each reader reached, which words of lists came out, and which words are exposed."""
+    """Return what each reader reached, below the bound, which words of lists came out, and which are
+    exposed."""
+    bound = "No bound is known for this mechanism"
+    if rehearsal.bound is not None and rehearsal.gap is not None:
+        bound = (
+            f"No reader of single words names more than {percent_up(rehearsal.bound.high)} of the words: "
+            f"{100 * rehearsal.gap:.1f} points above the attack word by word"
+        )
     columns = ["reader", "right", "95 % interval, in %", "guessing", "tries"]
     rows = [
         [
@@ -79,7 +86,7 @@ def attack_tables(rehearsal: Rehearsal) -> list[Table]:
         ]
         for each in rehearsal.attacks
     ]
-    found = [Table("How often each reader names the word, or its kind.", columns, rows)]
+    found = [Table(f"How often each reader names the word, or its kind. {bound}", columns, rows)]
     if (link := rehearsal.linked) is not None:
         caption = (
             f"Finding the right text or person: a reader who holds the originals of all {link.candidates:,} "

@@ -116,10 +116,16 @@ class Rehearsal:
         """The attack on words that was right most often."""
         return max(self.on_words, key=lambda each: each.share.value, default=None)
 
+    @property
+    def gap(self) -> float | None:
+        """How far the attack on single words stays below the bound; None if one of them is not known."""
+        alone = [each.share.value for each in self.attacks if each.reader == _ALONE]
+        return self.bound.high - max(alone) if self.bound is not None and alone else None
+
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the sample texts as JSON-ready data."""
         found = {name: value for name, value in asdict(self).items() if name != "samples"}
-        found |= {"attacks": [each.to_dict() for each in self.attacks]}
+        found |= {"attacks": [each.to_dict() for each in self.attacks], "gap": self.gap}
         return found | {"linked": None if self.linked is None else self.linked.to_dict()}
 
 

@@ -416,18 +416,9 @@ def test_the_command_decodes_in_several_embeddings(place: Path) -> None:
     assert set(row["decoded"]) == set(row["as_released"]) == {"train", "test", "both"}
 
 
-def test_the_command_reads_in_context(place: Path, tmp_path: Path) -> None:
-    store.save(random_embedding(WORDS, 3), "made")
-    json_lines(in_order(), place / "data.jsonl")
-    more = ["--embedding", "made", "-m", "santext", "--no-decode", "-t", "context=0.4", "-t", "kinds=0.7"]
-    fixed = ["lab", "compare", str(place / "data.jsonl"), *"--words 50 --runs 1 -q".split(), *more]
-    assert isinstance(CliRunner().invoke(app, fixed).exception, InvalidParameter)
-    saved = place / "found.json"
-    done = CliRunner().invoke(app, [*fixed, "--public", str(public_file(tmp_path)), "--save", str(saved)])
-    assert done.exit_code == 0, done.output
-    found = read_comparison(saved)
-    assert found.public is not None
-    assert [row.reading for row in found.matched()] == ["context", "kinds"]
+def test_the_command_refuses_context_without_a_public_text(place: Path) -> None:
+    more = "-m santext --no-decode -t context=0.4 -t kinds=0.7".split()
+    assert isinstance(compare(place, *more).exception, InvalidParameter)
 
 
 def test_how_to_read_the_file_can_be_said(place: Path) -> None:
