@@ -35,6 +35,7 @@ from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.posterior import make_posterior
+from deniable.decoding.reading import Reading
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import InvalidParameter
@@ -240,9 +241,9 @@ class Named:
 
     def words_alone(self, channel: Channel, released: Ids) -> Ids:
         """Return the answer that is likeliest behind each released word."""
-        behind = make_posterior(channel, self.counts[channel.inputs])
         outputs, where = np.unique(released, return_inverse=True)
-        return self._best_answers(behind.matrix[outputs] @ self.shares[channel.inputs])[where]
+        reading = make_posterior(channel, self.counts[channel.inputs]).read(outputs)
+        return self._best_answers(self._behind(reading) @ self.shares)[where]
 
     def kinds_alone(self, channel: Channel, released: Ids) -> Ids | None:
         """Return the kind that is likeliest behind each released word, given that a word with a kind stood
@@ -258,17 +259,21 @@ class Named:
 
     def guesses_in_context(self, channel: Channel, released: Sequence[Ids]) -> tuple[Ids, Ids | None]:
         """Return the likeliest answer and kind at each place of released texts, read as a whole."""
+        assert self.context is not None  # noqa: S101 - asked before
+        decoder = ContextDecoder(channel, self.context, self.counts[channel.inputs])
+        behind = self._behind(decoder.read(released))
+        kinds = None if self.kind_shares is None else (behind @ self.kind_shares).toarray().argmax(axis=1)
+        return self._best_answers(behind @ self.shares), kinds
+
+    def _behind(self, reading: Reading) -> csr_array:
+        """Return the probability of each id at each place, of the candidates of a reading."""
         from scipy.sparse import csr_array
 
-        assert self.context is not None  # noqa: S101 - asked before
-        reading = ContextDecoder(channel, self.context, self.counts[channel.inputs]).read(released)
         rows, columns = np.nonzero(reading.words >= 0)
-        behind = csr_array(
+        return csr_array(
             (reading.chances[rows, columns], (rows, reading.words[rows, columns])),
             shape=(len(reading), len(self.counts)),
         )
-        kinds = None if self.kind_shares is None else (behind @ self.kind_shares).toarray().argmax(axis=1)
-        return self._best_answers(behind @ self.shares), kinds
 
     def _best_answers(self, chances: csr_array) -> Ids:
         """Return the likeliest answer of each row, the first on a tie; the most frequent one for an empty

@@ -133,13 +133,11 @@ def tune(
 
     The classes of a column are the purpose. Texts are used in four parts: to shape spaces by, for a receiver
     to learn from released text, to choose the space by, and to judge at the end. ``also`` names columns with
-    other attributes, of which it is measured how well they survive. The attacker knows how frequent the words
-    of the text are; with ``public``, a text file, it reads in context too, and the share is that of the
-    better of both ways. ``settings.reading`` says of what else it may be: the kinds of words, for one.
-    ``texts`` uses at most this many texts. ``report`` receives how many words were looked at in all spaces,
-    of how many, and ``measure_report`` how many releases were measured after that. ``warn`` hears before the
-    long work, in a sentence, if labels cannot be predicted from the words of their texts; the findings hold
-    that sentence too, and one if a space that is not shaped serves as well.
+    other attributes, of which it is measured how well they survive. With ``public``, a text file, the
+    attacker reads in context too, and the better of both ways counts. At most ``texts`` texts are used.
+    ``report`` receives the progress of spaces, ``measure_report`` that of releases after it. ``warn`` hears
+    of labels that cannot be predicted before the long work; the findings hold these sentences too, and one if
+    a space that is not shaped serves as well.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if scikit-learn is not installed.

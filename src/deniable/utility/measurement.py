@@ -133,20 +133,15 @@ def measure_utility(
     """Measure what ε costs a classifier on the labelled texts of a file: learn from released and original
     text, judge both.
 
-    The file is CSV, TSV, JSON Lines or Parquet; ``format``, ``delimiter``, ``header`` and ``encoding`` say
-    how it is read, as for ``privatize_file``. Without ``epsilons``, the values are those at which an average
-    word stays itself in 5, 25, 50, 75, 95 and 99 % of the draws. Everything is done ``runs`` times, with
-    fresh noise and another ``held_out`` share of every class to judge by. ``texts`` takes at most that many
-    texts, drawn at random. ``acceptable_loss`` is the loss of accuracy that the findings' advice accepts; the
-    advice is for somebody who is given released text only, to learn from and to judge.
+    Without ``epsilons``, the values are those at which an average word stays itself in 5, 25, 50, 75, 95 and
+    99 % of the draws. Everything is done ``runs`` times, with fresh noise and another ``held_out`` share of
+    every class to judge by, on at most ``texts`` texts. The advice accepts ``acceptable_loss`` of accuracy,
+    and is for somebody who is given released text only.
 
-    Released text is read in two ways: its words as released, and decoded (how often each word is expected
-    behind it). Which way is chosen in every run on a part of the texts to learn
-    from, and the advice goes by that. Decoding takes the first ``support`` words of the embedding for what
-    may have gone in, and ``directions`` rays, points or draws from each; ``decode=False`` leaves it out.
-
-    ``channel_report`` hears how much of the channels is made, those of the words that were released;
-    ``report`` how many releases were measured. Nothing of the releases is kept.
+    Released text is read as released and decoded, whichever is better on a part of the texts to learn from.
+    Decoding takes the first ``support`` words of the embedding for what may have gone in, and ``directions``
+    rays, points or draws from each; ``decode=False`` leaves it out. ``channel_report`` receives the progress
+    of channels, ``report`` that of releases, of which nothing is kept.
 
     :raises InvalidParameter: if a value is not allowed or a column is not there.
     :raises MissingExtra: if scikit-learn is not installed.
