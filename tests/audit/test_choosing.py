@@ -55,18 +55,6 @@ def chosen_trust(attack: Attack, documents: list[Ids]) -> float:
     )
 
 
-def test_bigrams_are_trusted_where_words_follow_one_another() -> None:
-    public, attacked, shadow = (
-        follow_one_another(WORDS, count, 20, seed=seed) for count, seed in ((300, 1), (50, 2), (50, 3))
-    )
-    attack = prepare(random_embedding(WORDS, 3), public, attacked, epsilon=EPSILON)
-    trust = chosen_trust(attack, shadow)
-    assert trust >= 0.75
-    mechanism = Multivariate(attack.embedding, epsilon=EPSILON)
-    alone, context = (attack.judge(mechanism, each) for each in (attack.alone, in_context(attack, trust)))
-    assert context.word.first.low > alone.word.first.high
-
-
 def test_bigrams_that_mislead_are_not_trusted_at_all() -> None:
     """The public text has an order, and the shadow, as the text that is attacked, has none."""
     public = follow_one_another(WORDS, 300, 20, seed=1)

@@ -196,12 +196,6 @@ def run_inversion(
     from deniable.audit.inversion.drawn_words import InversionEffort
     from deniable.parameters import validated_count
 
-    if len([path for path in (frequencies, corpus, files.public) if path is not None]) > 1:
-        raise typer.BadParameter("give one of --public, --frequencies and --corpus")
-    if files.public is None and (files.text is not None or files.words or further):
-        raise typer.BadParameter(
-            "--text, --words and further attackers need --public: a public text that the attackers have read"
-        )
     sizes = vars(effort).copy()
     percent = validated_count(sizes.pop("effort"), "--effort")
     sizes |= {"points": max(1, percent * 128 // 100), "draws": percent, "directions": 3 * percent}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.audit.made_text import follow_one_another, shuffle
+from tests.audit.made_text import follow_one_another
 from tests.lab.comparison.compared import ring, ring_without, sample_of
 from tests.support.strategies import random_embedding
 
@@ -209,14 +209,6 @@ def attacker_of(documents: list[Ids], public: list[Ids] | None, *, clusters: int
 
 def share_of(attacker: Named, way: Way, epsilon: float = 2.0) -> float:
     return read(attacker, random_embedding(WORDS, 3), epsilon, way=way).share_of(way)
-
-
-def test_in_context_more_is_named_where_words_follow_from_one_another() -> None:
-    documents, public = follow_one_another(WORDS, 100, 20, seed=2), follow_one_another(WORDS, 400, 20, seed=1)
-    attacker = attacker_of(documents, public)
-    assert share_of(attacker, "context") > share_of(attacker, "named") + 0.1
-    attacker = attacker_of(shuffle(documents, seed=3), shuffle(public, seed=4))
-    assert share_of(attacker, "context") == pytest.approx(share_of(attacker, "named"), abs=0.03)
 
 
 def test_whole_texts_are_read_until_there_are_enough_words(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,9 +63,8 @@ def audit_inversion(
         )
     for name, given in {"text": text, "words": words, "further": further}.items():
         if public is None and given:
-            raise InvalidParameter(
-                name, str(given), "needs a public text that attackers read: give public too"
-            )
+            shown = f"{len(further)} attackers" if name == "further" else str(given)
+            raise InvalidParameter(name, shown, "needs a public text that attackers read: give public too")
     read = (
         None
         if public is None
