@@ -42,7 +42,9 @@ def _many_checkpoints(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("deniable.records.formats.reader._RECORDS_AT_ONCE", 7)
 
 
-@pytest.mark.parametrize(("ending_in", "ending_out"), zip(ENDINGS, [*list(ENDINGS)[1:], ""], strict=True))
+@pytest.mark.parametrize(
+    ("ending_in", "ending_out"), list(zip(ENDINGS, [*list(ENDINGS)[1:], ""], strict=True))
+)
 def test_text_keeps_every_line_in_order_through_any_compression(
     ending_in: str,
     ending_out: str,
