@@ -49,12 +49,14 @@ def measured(name: str, space: str, level: float, texts: Texts, embedding: Embed
     setting, found = solve_for(
         "bayes-bound", Setting(embedding=embedding, epsilon=START[space]), texts, at_most=level
     )
-    factor = capacity(setting.made, draws=2_000)
+    factor = capacity(setting.mechanism_at_epsilon, draws=2_000)
     counts = np.bincount(texts.ids, minlength=len(embedding) + 1).astype(np.float64)
     whole = Embedding.open()  # the kinds of words are the same in every space: clusters of public vectors
     kinds = make_kinds(whole, counts=counts)
     named = bayes_bound(
-        setting.made, Words(shares=counts, in_words="words of the texts", kinds=kinds), draws=2_000
+        setting.mechanism_at_epsilon,
+        Words(shares=counts, in_words="words of the texts", kinds=kinds),
+        draws=2_000,
     )
     readings: dict[str, list[float]] = {}
     for reading in READINGS:

@@ -75,7 +75,9 @@ class ShareLinked:
         :raises InvalidParameter: if there are fewer than two texts or persons.
         """
         embedding = setting.embedding
-        released = texts.released(Draws(setting.made, seed=seed).of_each(texts.ids), embedding)
+        released = texts.released(
+            Draws(setting.mechanism_at_epsilon, seed=seed).of_each(texts.ids), embedding
+        )
         channel = make_channel(
             embedding,
             setting.mechanism,

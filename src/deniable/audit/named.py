@@ -330,7 +330,7 @@ def read_named(named: Named, setting: Setting, way: Way, *, directions: int, see
     )
     texts = None if way == "named" or named.context is None else _some_texts(named, seed)
     places = _some_places(named, seed) if texts is None else named.texts.places(texts)
-    released = Draws(setting.made, seed=seed).of_each(named.texts.ids[places])
+    released = Draws(setting.mechanism_at_epsilon, seed=seed).of_each(named.texts.ids[places])
     return named.success(way, channel, released, places=places, texts=texts)
 
 

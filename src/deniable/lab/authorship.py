@@ -360,7 +360,9 @@ class ShareOfAuthors:
         data = LabelledTexts(source="texts", labels=[str(label) for label in texts.labels], texts=written)
         split = cut_split(split_by_author(data, fewest=2, seed=seed), setting.embedding)
         informed = AuthorClassifier(split.learnt)
-        finding = name_authors_at(setting.epsilon, informed, draw_split(split, setting.made, seed=seed))
+        finding = name_authors_at(
+            setting.epsilon, informed, draw_split(split, setting.mechanism_at_epsilon, seed=seed)
+        )
         return Estimate(
             value=finding.success,
             low=finding.shares[finding.best].low,

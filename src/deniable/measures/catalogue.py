@@ -47,7 +47,7 @@ class Setting:
     mechanism: ChosenMechanism = field(default_factory=ChosenMechanism)
 
     @cached_property
-    def made(self) -> Mechanism:
+    def mechanism_at_epsilon(self) -> Mechanism:
         """The mechanism at ε.
 
         :raises InvalidParameter: if an option or ε is not allowed.
@@ -110,7 +110,9 @@ class ShareUnchanged:
 
     def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:
         """Return the share in one release of the texts."""
-        same = (Draws(setting.made, seed=seed).of_each(texts.ids) == texts.ids).astype(np.float64)
+        same = (Draws(setting.mechanism_at_epsilon, seed=seed).of_each(texts.ids) == texts.ids).astype(
+            np.float64
+        )
         low, high = ends_of_mean(same)
         return Estimate(
             value=float(same.mean()), low=low, high=high, blind=0.0, statement="words released unchanged"
@@ -128,7 +130,7 @@ class LargestShareNamed:
         """
         shares = np.bincount(texts.ids, minlength=len(setting.embedding) + 1).astype(np.float64)
         bound = bayes_bound(
-            setting.made, Words(shares=shares, in_words="words as frequent as in these texts")
+            setting.mechanism_at_epsilon, Words(shares=shares, in_words="words as frequent as in these texts")
         )
         if bound is None:
             raise InvalidParameter("mechanism", setting.mechanism.name, "has no known Bayes bound")

@@ -200,7 +200,7 @@ class AccuracyOfLabels:
                 "texts", f"{len(names)} labels", "need two labels or more, each of two texts or more"
             )
         learnt, judged = stratified_split(labels, 0.25, seed=seed)
-        ids = Draws(setting.made, seed=seed).of_each(texts.ids)
+        ids = Draws(setting.mechanism_at_epsilon, seed=seed).of_each(texts.ids)
         released = Version(texts.released(ids, setting.embedding), setting.embedding)
         if self.reading in ("decoded", "decoded mean vectors"):
             released.channel = open_channel_of(

@@ -240,7 +240,9 @@ class Space:
 
         def measure() -> dict[str, float]:
             if unchanged:
-                return read_unchanged(setting.made, self.sample, draws=effort.draws, seed=seed)
+                return read_unchanged(
+                    setting.mechanism_at_epsilon, self.sample, draws=effort.draws, seed=seed
+                )
             attacker = self.sample.adversary(effort.judged) if of_sample else self._attacker
             way: Any = "named" if of_sample else reading
             return read_attacker(attacker, setting, reading, way, directions=effort.directions, seed=seed)
