@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from deniable.decision import release_file
 from deniable.errors import DeniableError, InvalidParameter
 from deniable.records.reading import labelled_records
 
@@ -45,6 +46,14 @@ def test_every_format_gives_the_same(ending: str, tmp_path: Path) -> None:
 def test_a_text_column_that_is_not_there_is_refused(ending: str, tmp_path: Path) -> None:
     with pytest.raises(InvalidParameter, match="body"):
         list(labelled_records(written(tmp_path, ending), label_column="y", text_column="body"))
+
+
+def test_an_option_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    source, wrong = written(tmp_path, "csv"), {"heading": False}  # the first record would be taken for names
+    with pytest.raises(TypeError, match="heading"):
+        release_file(source, tmp_path / "out", text=["t"], reading=wrong)
+    with pytest.raises(TypeError, match="heading"):
+        list(labelled_records(source, label_column="y", text_column="t", **wrong))  # type: ignore[arg-type]
 
 
 def test_a_file_is_read_as_it_is_said_to_be(tmp_path: Path) -> None:

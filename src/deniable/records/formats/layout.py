@@ -182,6 +182,8 @@ def make_layout(
     **reading: Unpack[ReadingOptions],
 ) -> Layout:
     """Return the layout of a file, or of standard input when ``source`` is None."""
+    if unknown := reading.keys() - ReadingOptions.__annotations__.keys():  # or a slip would go unnoticed
+        raise TypeError(f"there is no option {', '.join(sorted(unknown))} of how a file is read")
     kind, delimiter = _find_format(source, reading.get("format")), reading.get("delimiter")
     if delimiter is None:
         delimiter = "\t" if kind == "tsv" else ","
