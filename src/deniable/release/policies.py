@@ -93,7 +93,8 @@ class TextPolicy:
             "punctuation='keep'": "punctuation marks and their positions are released exactly",
             "case='keep'": "which words were capitalised or upper case is released exactly",
         }
-        chosen = {f"{name}={value!r}" for name, value in self.choices.items()}
+        # As plain text: a choice may be a string of NumPy, as a grid of parameters has them.
+        chosen = {f"{name}={str.__str__(value)!r}" for name, value in self.choices.items()}
         found = [f"{choice}: {disclosed}" for choice, disclosed in named.items() if choice in chosen]
         if self.keep_words:
             found.append(
