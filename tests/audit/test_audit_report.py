@@ -202,6 +202,9 @@ def test_the_page_says_what_share_of_the_text_the_headline_leaves_out_and_what_w
     html = audit_page([with_words(result, known)]).html()
     assert "It does not know 10 % of the text" in html
     assert "of the words that the embedding knows" in html
+    older = audit_page([result]).html()
+    assert "Saying so counts as naming the word here" in older
+    assert "of the words that the embedding knows" not in older
     assert result.text is not None
     repeated = replace(result, text=replace(result.text, left_out=1_200))
     assert ["1,200 more" in audit_page([each]).html() for each in (result, repeated)] == [False, True]

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,6 +89,13 @@ def test_several_epsilons_are_those_of_one_each(method: str, monkeypatch: pytest
     for channel in together:
         alone = make_channel(EMBEDDING, epsilon=channel.epsilon, directions=100, keep=False)
         assert (dense(channel) == dense(alone)).all()
+
+
+@pytest.mark.parametrize("wrong", [float("inf"), float("nan"), 0.0, "2"])
+def test_every_epsilon_is_looked_at_before_any_work(wrong: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.channel.making.RowMaker", pytest.fail)
+    with pytest.raises(InvalidParameter):
+        make_channels(EMBEDDING, epsilons=[1.0, wrong])
 
 
 def test_sums_over_inputs_and_outputs_are_those_of_the_matrix(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,8 @@ context."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from deniable.channel.making import make_channel
 from deniable.decoding.channel_decoder import UNKNOWN, ChannelDecoder
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams, count_bigrams
+from deniable.decoding.posterior import Posterior
 from deniable.words.released import ReleasedWords
 from tests.support.strategies import random_embedding
 
@@ -106,6 +109,24 @@ def test_expected_counts_and_vectors_are_sums_over_candidates(
     means = decoder.expected_vectors(TEXTS)
     assert means[3] == pytest.approx(counts[3] @ vectors / 5, abs=0.05)
     assert not means[[2, 4]].any()
+
+
+def test_a_text_is_decoded_without_a_table_of_all_candidates_of_its_words(
+    channel: Channel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They would take kilobytes a word, and a record may have millions."""
+    widths, padded = [], Posterior.padded
+
+    def noted(self: Posterior, *given: Any, **how: Any) -> Any:
+        tables = padded(self, *given, **how)
+        widths.append(tables[0].shape[1])
+        return tables
+
+    monkeypatch.setattr(Posterior, "padded", noted)
+    decoder = ChannelDecoder(channel)
+    decoder.decode(["w1 w2 w3"])
+    list(decoder.candidates_in(["w1 w2 w3"], top=3))
+    assert widths == [1, 3]
 
 
 def test_small_counts_are_left_out_and_only_those(channel: Channel) -> None:

@@ -109,12 +109,12 @@ def test_word_for_word_equal_to_float64_on_real_vectors(
     ]
     assert_right_on_every_path(embedding, np.concatenate(queries), some=4 * SETS[name] // 50)
     ids = np.random.default_rng(7).integers(0, len(embedding) + 1, 1_000)
-    released = Multivariate(embedding, epsilon=10.0).perturb(ids, InsecureSeededRandomness(insecure_seed=11))
-    noise = multivariate_noise(
-        InsecureSeededRandomness(insecure_seed=11), 10.0, len(ids), embedding.dimension
-    )
-    points = (noise + embedding.rows(ids)).astype(np.float32)
-    assert np.array_equal(released, brute_force(embedding.vectors, points))
+    for epsilon in (1.0, 10.0, 50.0):
+        draws, same = (InsecureSeededRandomness(insecure_seed=11) for _ in range(2))
+        released = Multivariate(embedding, epsilon=epsilon).perturb(ids, draws)
+        noise = multivariate_noise(same, epsilon, len(ids), embedding.dimension)
+        points = (noise + embedding.rows(ids)).astype(np.float32)
+        assert np.array_equal(released, brute_force(embedding.vectors, points)), epsilon
 
 
 @pytest.mark.parametrize("dimension", [1, 2, 3, 7, 50, 300, 301, 1024])

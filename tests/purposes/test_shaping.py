@@ -140,6 +140,12 @@ def test_the_weights_are_those_of_multinomial_regression_for_two_classes_too() -
     assert abs(float(found @ expected)) == pytest.approx(1.0, abs=1e-5)
 
 
+def test_a_class_that_is_rare_in_a_part_of_checked_texts_is_learnt_from() -> None:
+    """Tuning shapes by four in ten of the texts: a class with a few texts has fewer there."""
+    part = replace(TEXTS, labels=["rare", "rare", *TEXTS.labels[2:]])
+    assert learn_directions(made_embedding(), part).classes == ("class0", "class1", "rare")
+
+
 def texts_with(labels: Sequence[str | float], **options: str) -> PublicTexts:
     return PublicTexts.of(labels, TEXTS.texts[: len(labels)], **options)  # type: ignore[arg-type]
 

@@ -93,7 +93,8 @@ def make_channels(
     """
     if not epsilons:
         raise InvalidParameter("epsilons", "none", "give one or more values of ε")
-    different, channels = sorted(set(epsilons)), dict[float, Channel]()
+    different = sorted({validated_epsilon(epsilon) for epsilon in epsilons})  # before any work
+    channels = dict[float, Channel]()
     for place, epsilon in enumerate(different):
         part = None if report is None else part_of(report, place, len(different))
         channels[epsilon] = make_channel(embedding, mechanism, epsilon=epsilon, report=part, **options)

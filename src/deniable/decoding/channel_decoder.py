@@ -15,7 +15,7 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.channel import Channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.posterior import Posterior, make_posterior
+from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
 from deniable.decoding.reading import Reading
 from deniable.decoding.shares import MOST_STEPS, LearntShares, learn_shares
 from deniable.embeddings.embedding import Embedding
@@ -140,7 +140,7 @@ class ChannelDecoder:
 
     def likeliest(self, texts: Sequence[str | None], *, report: Report | None = None) -> Iterator[Ids]:
         """Yield the ids of the likeliest input words of each text; unknown words stay unknown."""
-        for ids, known, reading in self._read(texts, report):
+        for ids, known, reading in self._read(texts, most=1, report=report):
             answer = ids.copy()
             answer[known] = reading.likeliest
             yield answer
@@ -162,7 +162,7 @@ class ChannelDecoder:
         self, texts: Sequence[str | None], *, top: int = 5, report: Report | None = None
     ) -> Iterator[list[tuple[str, list[Candidate]]]]:
         """Yield the released words of each text, each with the words that are likeliest behind it."""
-        for ids, known, reading in self._read(texts, report):
+        for ids, known, reading in self._read(texts, most=top, report=report):
             places = np.where(known, np.cumsum(known) - 1, -1).tolist()
             yield [
                 (self._words[output], [] if place < 0 else self._named(*reading.at(place), top))
@@ -278,17 +278,21 @@ class ChannelDecoder:
         return counts
 
     def _read(
-        self, texts: Sequence[str | None], report: Report | None = None
+        self, texts: Sequence[str | None], *, most: int = MOST_CANDIDATES, report: Report | None = None
     ) -> Iterator[tuple[Ids, Any, Reading]]:
-        """Yield the ids of each text, which of them are known, and what is read at these."""
+        """Yield the ids of each text, which of them are known, and what is read at these: without a context
+        at most so many candidates, since a table of all takes kilobytes a word."""
         every = list(self.reader.ids(texts))
         known = [ids != self.embedding.unknown_id for ids in every]
         released = [ids[inside] for ids, inside in zip(every, known, strict=True)]
         for outputs in released:
             self._check(outputs)
-        yield from zip(
-            every, known, (self.context or self.bayes).decode(released, report=report), strict=True
+        readings = (
+            self.bayes.decode(released, most=most, report=report)
+            if self.context is None
+            else self.context.decode(released, report=report)
         )
+        yield from zip(every, known, readings, strict=True)
 
     def _named(self, words: Ids, chances: Floats, top: int) -> list[Candidate]:
         pairs = zip(words[:top].tolist(), chances[:top].tolist(), strict=True)

@@ -115,6 +115,8 @@ class FrequencyEstimator:
         :raises InvalidParameter: if the shares do not fit the channel, or nothing was released.
         """
         check_numbers("expected", expected, len(channel))
+        if not expected.sum() > 0.0:
+            raise InvalidParameter("expected", "no shares", "must have a share that is greater than 0")
         words = int(observed.sum())
         if words < 1:
             raise InvalidParameter("observed", words, "nothing was released, so nothing can be said of it")

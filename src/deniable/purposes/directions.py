@@ -110,7 +110,8 @@ def learn_directions(
     if not known.any():
         raise TaskDataError(public.source, "none of its texts holds a word that the embedding knows")
     labels, texts = list(compress(public.labels, known)), list(compress(public.texts, known))
-    check_learnable(replace(public, labels=labels, texts=texts))
+    if not known.all():
+        check_learnable(replace(public, labels=labels, texts=texts))
     means = means[known]
     scale = Scale.of(means)
     if not scale.useful.any():

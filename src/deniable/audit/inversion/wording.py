@@ -132,6 +132,11 @@ def details(result: InversionResult) -> str:
     sentences = []
     if text is None:
         sentences.append("Words were drawn by their frequency; no text was read in context.")
+    elif text.unknown and last.best is not None and last.best.word.first.tries == text.places:
+        sentences.append(
+            f"The embedding does not know {percent(text.unknown)} of the text. Saying so counts as naming "
+            "the word here, as in earlier versions."
+        )
     elif text.unknown:
         sentences.append(
             "That is of the words that the embedding knows. It does not know "
