@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 import typer
 
-from deniable import InvalidParameter
+from deniable import InvalidParameter, Release
+from deniable.decision import rehearsal
+from deniable.decision.attack import attack_file
 from deniable.embeddings import store
 from tests.audit.test_audit_commands import texts_file
 from tests.support.commands import invoke
@@ -37,6 +39,20 @@ def test_a_table_and_its_card_are_attacked_as_the_plan_would_be(private: Path) -
     assert people["first"] > 10 * people["blind"]  # at this ε the text is nearly the original
     readers = {each["reader"] for each in json.loads(by_plan.stdout)["attacks"]}
     assert {"word by word", "in context"} <= readers
+
+
+def test_work_and_page_are_bounded_inside_one_text(
+    private: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rehearsal, "ATTACKED_WORDS", 500)
+    monkeypatch.setattr(rehearsal, "LONGEST_SAMPLE", 100)
+    words = [line.partition(",")[2] for line in private.read_text().splitlines()[1:]]
+    source = tmp_path / "long.txt"
+    source.write_text("\n".join([" ".join(words * 40), *words]) + "\n")
+    found = attack_file(source, Release(epsilon=5.0, embedding="tiny").make().card)
+    assert found.words > 10_000
+    assert 500 < found.attacked_words <= 1_000
+    assert max(len(before) for before, _ in found.samples) == 100
 
 
 def test_strong_noise_links_nobody(private: Path) -> None:

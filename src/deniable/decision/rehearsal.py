@@ -39,12 +39,15 @@ from deniable.utility.accuracy import draw_words
 from deniable.words.never_release import NeverRelease
 
 ATTACKED_WORDS = 10_000
-"""About how many words of the text are attacked; texts are taken from all over the file."""
+"""About how many words of the text are attacked; texts are taken from all over the file. Never more than
+twice as many, whatever the texts: of longer ones the first words are attacked."""
 
 MOST_PLACES = 0.5
 """A word that comes out unchanged more often than this is exposed."""
 
 SAMPLES = 10
+LONGEST_SAMPLE = 4_000
+"""So many characters of a text are shown, before and after."""
 
 _FEWEST_TO_LINK = 20
 _ALONE, _CONTEXT, _KINDS = "word by word", "in context", "kinds of words, word by word"
@@ -164,8 +167,11 @@ def rehearse(
     steps.done()
     released_whole = _draw(whole, mechanism, kept)
     places = _spread(whole, ATTACKED_WORDS)
-    part = whole.take(places)
-    released = part.released(released_whole.ids[whole.places(places)], embedding)
+    longest = None
+    if whole.lengths[places].sum() > 2 * ATTACKED_WORDS:  # inside one text too
+        longest = max(1, 2 * ATTACKED_WORDS // len(places))
+    part = whole.take(places, longest=longest)
+    released = part.released(released_whole.ids[whole.places(places, longest=longest)], embedding)
     channel = make_channel(
         embedding,
         chosen,
@@ -323,7 +329,7 @@ def _frequencies(
 def _samples(private: Privatizer, texts: Sequence[str]) -> tuple[tuple[str, str], ...]:
     filled = [text for text in texts if text.strip()]
     places = np.unique(np.linspace(0, len(filled) - 1, min(SAMPLES, len(filled))).astype(np.int64))
-    chosen = [filled[place] for place in places.tolist()]
+    chosen = [filled[place][:LONGEST_SAMPLE] for place in places.tolist()]
     after = private.many(chosen)
     return tuple(zip(chosen, (text or "" for text in after), strict=True))
 

@@ -47,18 +47,23 @@ class Texts:
         """Return one number for each word as one array for each text."""
         return np.split(flat, self.offsets[1:-1])
 
-    def places(self, texts: Ids) -> Ids:
-        """Return the places of the words of some texts in ``ids``, one text after the other."""
-        lengths = self.lengths[texts]
+    def places(self, texts: Ids, *, longest: int | None = None) -> Ids:
+        """Return the places of the words of some texts in ``ids``, one text after the other, of each at most
+        the first ``longest``."""
+        lengths = self._lengths_of(texts, longest)
         before = np.cumsum(lengths) - lengths
         return np.repeat(self.offsets[texts] - before, lengths) + np.arange(int(lengths.sum()))
 
-    def take(self, texts: Ids) -> Texts:
-        """Return some of the texts, in this order."""
-        places = self.places(texts)
+    def _lengths_of(self, texts: Ids, longest: int | None) -> Ids:
+        lengths = self.lengths[texts]
+        return lengths if longest is None else np.minimum(lengths, longest)
+
+    def take(self, texts: Ids, *, longest: int | None = None) -> Texts:
+        """Return some of the texts, in this order, at most the first ``longest`` words of each."""
+        places, lengths = self.places(texts, longest=longest), self._lengths_of(texts, longest)
         return Texts(
             ids=self.ids[places],
-            offsets=np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.lengths[texts])]),
+            offsets=np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(lengths)]),
             spelled=[self.spelled[place] for place in places.tolist()] if len(self.spelled) else (),
             labels=[self.labels[text] for text in texts.tolist()] if len(self.labels) else (),
         )
