@@ -3,6 +3,7 @@ verdict."""
 
 from __future__ import annotations
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +88,22 @@ def test_what_cannot_be_rehearsed_is_refused_at_once(
         reply = client.upload(ROWS.encode(), headers=OCTETS, **asked)
         assert (reply.status, said in reply.error) == (status, True), reply.body
         assert not list((tmp_path / "jobs").iterdir())
+
+
+def test_a_compressed_file_under_another_name_is_refused(tmp_path: Path) -> None:
+    roles = {"column": "text", "keep": "id", "decision": "release"}
+    with running(make_settings(tmp_path)) as client:
+        reply = client.upload(gzip.compress(ROWS.encode()), headers=OCTETS, name="rows.csv", **roles)
+        assert (reply.status, "compressed" in reply.json()["error"]) == (422, True)
+    assert not list((tmp_path / "jobs").iterdir())
+
+
+def test_a_cell_without_a_name_is_told_to_the_sender(tmp_path: Path) -> None:
+    with running(make_settings(tmp_path)) as client:
+        reply = client.upload(b"id,text\n1,the fox,secret\n", name="a.csv", column="text", decision="release")
+        told = client.wait_for(reply.json()["id"])
+    assert "has no name in the header" in told["error"]
+    assert "secret" not in told["error"]
 
 
 def test_a_job_without_a_decision_has_no_page(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from starlette.responses import FileResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from deniable.atomic import beside
+from deniable.compression import BYTES_TO_TELL, compression_of
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter, RecordError
 from deniable.progress import interrupted_by
@@ -69,8 +70,8 @@ class Files:
         if query.decision is not None:
             _check_rehearsable(asked, prepared.release)
         async with self._received(request, asked) as job:
-            if query.decision is not None and job.input(asked).stat().st_size > MOST_REHEARSED:
-                raise Refused(413, f"decision: is made here for files of at most {MOST_REHEARSED:,} bytes")
+            if query.decision is not None:
+                _check_received(job.input(asked))
             job = self._store.submit(job, asked)
         return await self._reply(job, query.wait)
 
@@ -232,6 +233,16 @@ def _check_rehearsable(asked: JobFile, release: Release) -> None:
     if (release.record_epsilon, release.unknown, release.consistent) != (None, "perturb", False):
         problem = "a budget per text, a consistent key and other policies for unknown words than perturb"
         raise Refused(422, f"decision: {problem} cannot be rehearsed")
+
+
+def _check_received(path: Path) -> None:
+    """Check that a file about which a decision is made is no larger than it may be, also not when it is
+    read: compressed data may bear any name."""
+    if path.stat().st_size > MOST_REHEARSED:
+        raise Refused(413, f"decision: is made here for files of at most {MOST_REHEARSED:,} bytes")
+    with path.open("rb") as file:
+        if compression_of(file.read(BYTES_TO_TELL)) is not None:
+            raise Refused(422, "decision: is not made here for compressed files; use `deniable release`")
 
 
 def _output(job: JobFolder, headers: dict[str, str] | None = None) -> Response:

@@ -65,7 +65,7 @@ _NO_ROOM = "there is no room left for the release; try again later, or send less
 _NO_JOB = "there is no such job, or it was deleted"
 _OF_THE_SENDER = {"columns", "drop", "keep", "keep_sheets", "column", "delimiter", "encoding", "format"}
 _OF_THE_FILE = (UnknownWord, RecordError, UnusableAuditData)
-_OF_THE_SENDER |= {"record_epsilon", "record_id"}
+_OF_THE_SENDER |= {"record_epsilon", "record_id", "file"}
 
 
 class CutOff(Exception):
