@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from pathlib import Path
 from typing import Any, Literal
 
@@ -277,6 +278,17 @@ def test_progress_is_reported_before_the_tables_are_made(home: Path, monkeypatch
         random_embedding(100, 5), rays=50, report=lambda done, total: events.append(f"{done} of {total}")
     )
     assert events == ["0 of 100", "0 of 100", "tables", "100 of 100"]
+
+
+def test_a_line_cut_off_is_work_that_does_not_count(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("deniable.calibration.by_rays._PAIRS_AT_ONCE", 2000)
+    embedding = random_embedding(100, 5)
+    whole = measure_by_rays(embedding, rays=50)
+    journal = folders(home)[0] / "journal.txt"
+    os.truncate(journal, journal.stat().st_size - 4)
+    for _ in range(2):  # it is mended for the next run too
+        assert np.array_equal(measure_by_rays(embedding, rays=50).radii, whole.radii)
+        assert journal.read_text().count("\n") == 3
 
 
 @pytest.mark.parametrize("name", ["radii.npy", "journal.txt", "settings.json", "ids.npy"])

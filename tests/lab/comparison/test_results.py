@@ -16,6 +16,7 @@ from deniable.lab.comparison.page import comparison_page
 from deniable.lab.comparison.results import Row, pareto_front
 from deniable.lab.comparison.words import (
     columns_of,
+    decoded,
     finding,
     legend_of,
     met_and_missed,
@@ -100,6 +101,13 @@ def test_rows_matched_by_words_unchanged_are_marked_by_the_adversary_beside_them
     """At equal N_w what was reached differs by chance only."""
     result = made_result(made_row("a", 0.5, 0.7), made_row("b", 0.4, 0.6), made_row("c", 0.5, 0.6))
     assert [(cells[0], cells[-1]) for cells in table(result)] == [("a", "◆"), ("b", "◆"), ("c", "")]
+
+
+def test_the_front_changes_once_all_are_decoded_and_both_are_marked() -> None:
+    result = received_result()
+    assert [[row.mechanism for row in result.front(each)] for each in (received, decoded)] == [["a"], ["b"]]
+    marks = [(cells[0], cells[-1]) for cells in table(result)]
+    assert marks == [("b", "◇"), ("a", "◆")], "in the order of decoded text"
 
 
 def test_tables_and_page_show_both_readings_side_by_side() -> None:
