@@ -133,7 +133,7 @@ class UndecidedColumns(InvalidParameter):
         more = f" and {len(shown) - _MOST_SHOWN:,} more" if len(shown) > _MOST_SHOWN else ""
         listed = ", ".join(shown[:_MOST_SHOWN]) + more
         advice = advice or (
-            f"say what becomes of {listed}. Leave a column out with --drop, release it as it is with --keep, "
+            f"roles are missing for {listed}. Drop a column with --drop, release it unchanged with --keep, "
             f"or privatize it with --column. None of these was released.{judged}"
         )
         DeniableError.__init__(self, f"{source}: {advice}")

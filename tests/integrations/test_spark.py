@@ -267,11 +267,11 @@ def test_an_executor_without_the_embedding_or_the_key_says_so(place: Place) -> N
     [
         ({"columns": ["txet"]}, "text"),
         ({"columns": ["id"]}, "holds bigint, not text"),
-        ({"columns": []}, "say which columns"),
+        ({"columns": []}, "choose at least one column"),
         ({"key_file": None, "record_id": None}, "more than once"),
         ({"fresh_noise": True}, "not fresh"),
         ({"record_id": None}, "go together"),
-        ({"record_id": "nothing"}, "none of that name"),
+        ({"record_id": "nothing"}, "no such column"),
         ({"record_id": "text"}, "itself released"),
         ({"epsilon": 0}, "greater than 0"),
         ({"mechanism": "vikrey"}, "must be one of"),

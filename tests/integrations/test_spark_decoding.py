@@ -78,7 +78,7 @@ def test_an_embedding_that_was_sent_is_used_and_the_channel_is_made_there(place:
 
 def test_what_cannot_be_decoded_is_refused(place: Place, release: MadeRelease) -> None:
     frame = frame_of(place, release)
-    for column, problem in (("nothing", "none of that name"), ("id", "holds bigint, not text")):
+    for column, problem in (("nothing", "no such column"), ("id", "holds bigint, not text")):
         with pytest.raises(InvalidParameter, match=problem):
             learn_decoder(frame, column, release.card)
     with pytest.raises(InvalidParameter, match=r"^records = 0"):

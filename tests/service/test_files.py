@@ -137,7 +137,7 @@ def test_a_wrong_request_makes_no_job(
 @pytest.mark.parametrize(
     ("name", "content", "column", "said"),
     [
-        ("rows.csv", as_csv(), "absent", "none of that name"),
+        ("rows.csv", as_csv(), "absent", "no such column"),
         ("rows.csv", b"id,text\n1,a\n2\n", "text", "line 3"),
         ("rows.csv", b"id,text\n1,\xff\n", "text", "UTF-8"),
         ("rows.jsonl", b'{"text": "a"}\n{"text": zorblattsecret\n', "text", "line 2"),

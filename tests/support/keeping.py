@@ -37,7 +37,7 @@ def options_to_keep(said: str) -> list[str]:
     nothing."""
     found = [
         part
-        for listed in re.findall(r"say what becomes of (.*?)\. Leave a column out", said)
+        for listed in re.findall(r"roles are missing for (.*?)\. Drop a column", said)
         for part in listed.split("), ")
     ]
     names = dict.fromkeys(part.rpartition(" (")[0].replace("(no name)", "") for part in found)

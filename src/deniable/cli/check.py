@@ -109,15 +109,17 @@ def _show(found: FileCheck) -> None:
         console.print(f"{'look first' if finding.level == 'look' else 'note'}: {finding.says}")
     if found.command:
         names = ", ".join(printable(name) or _NO_NAME for name in found.public) or "nothing"
-        console.print(f"\nThe command releases as it is: {names}")
+        console.print(f"\nReleased unchanged: {names}")
         if found.dropped:
-            console.print(f"Left out: {', '.join(printable(name) or _NO_NAME for name in found.dropped)}")
+            console.print(f"Dropped: {', '.join(printable(name) or _NO_NAME for name in found.dropped)}")
         console.print(
-            "In other words: "
+            "Words replaced in: "
             f"{', '.join('the text' if name is None else printable(name) or _NO_NAME for name in found.private)}"  # noqa: E501
         )
         console.print(f"\n{printable(found.command)}", soft_wrap=True)
-        console.print("How to choose ε: deniable calibrate, and the guide.")
+        console.print(
+            "This ε is a starting value. deniable release chooses one by risk, and attacks the text first."
+        )
 
 
 def _row(column: ColumnProfile) -> list[str]:

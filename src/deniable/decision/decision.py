@@ -136,7 +136,7 @@ def judge(rehearsal: Rehearsal, *, limit: float, use: dict[str, Findings]) -> Ve
         changes.append(smaller)
     elif not conclusive and (bound is None or bound.low > max(limit, bound.blind)):
         forbidden.append(
-            "Too few texts could be attacked, and no bound is within the limit: nothing speaks for a release."
+            "Too few texts could be attacked, and no bound is within the limit: nothing supports a release."
         )
         changes.append(smaller)
     if link is not None and link.first > max(limit, 2.0 * link.blind):

@@ -116,8 +116,8 @@ def check_decided(check: FileCheck, roles: Roles) -> None:
         raise UndecidedColumns(
             check.file,
             {each.name: each.looks_like for each in missing},
-            advice=f"say what becomes of {parts}. --text replaces the words, "
-            f"--drop leaves a column out, --keep releases it as it is. For example:{listed}",
+            advice=f"roles are missing for {parts}. --text replaces the words, "
+            f"--drop leaves a column out, --keep releases it unchanged. For example:{listed}",
         )
     if not roles.text and all(column.path is not WHOLE_LINE for column in check.columns):
         raise InvalidParameter("text", [], "choose at least one text column with --text")

@@ -133,8 +133,8 @@ def _misread(reader: Reader, header: list[str | None], *, unnamed: int) -> str |
     if layout.format in ("csv", "tsv") and layout.header:
         option = likely_delimiter(names, layout.delimiter)
         if option is not None:
-            start = "the first row looks as if another mark stood between its cells"
-            return f"{start}: look again with --delimiter {option}"
+            start = "the first row looks as if the delimiter were another one"
+            return f"{start}: check again with --delimiter {option}"
     if not unnamed or layout.format in SPREADSHEETS:
         return None
     return (
@@ -183,30 +183,30 @@ def _findings(
                 shares = [f"{percent(share)} {name}" for name, share in column.other_languages.items()]
                 mixed = f"not all texts in {called} are {column.language}: about {', '.join(shares)}"
                 looks.append(f"{mixed}; see the guide on other languages")
-            spent = f"ε = {STARTING_EPSILON:g} a word adds up to {STARTING_EPSILON * column.longest:g} there"
+            spent = f"at ε = {STARTING_EPSILON:g} per word it spends {STARTING_EPSILON * column.longest:g}"
             notes.append(f"the longest text in {called} has {column.longest:,} words: {spent}")
         elif isinstance(column.path, Unnamed):
             how = "name it there, or take out rows above the header"
             looks.append(f"{column.path} has no name in the header, which stops a release; {how}")
         elif why is not None:
-            how = "--keep releases it as it is, --column in other words"
-            looks.append(f"{called} looks like {why}: the command leaves it out; {how}")
+            how = "--keep would release it unchanged, --column would replace its words"
+            looks.append(f"{called} looks like {why}: the command drops it; {how}")
         elif column.kind in WARNED:
-            how = "and would be released as it is; leave it out with --drop"
+            how = "and would be released unchanged; drop it with --drop"
             looks.append(f"{called} holds {WARNED[column.kind]}, {how}")
         if column.kind == "person" and column.most_repeated > 1:
             option = f"--consistent-by {shlex.quote(column.path or '')}"
             notes.append(
-                f"one value of {called} stands in {column.most_repeated:,} records: what is spent on a "
-                f"person adds up; with a key, {option} releases a word of a person as the same word each time"
+                f"one value of {called} occurs in {column.most_repeated:,} records: the budgets of a person "
+                f"add up; with a key, {option} replaces equal words of a person by the same word"
             )
     if nested := sum(column.nested and column.path in free for column in columns):
-        how = "only what is named by its path is released in other words"
-        notes.append(f"{nested} of the free texts stand inside objects or lists: {how}")
+        how = "only texts that are named by their path are replaced"
+        notes.append(f"{nested} of the free texts are inside objects or lists: {how}")
     for other in others:
-        how = "would be released as it is; look into it too"
+        how = "would be released unchanged; check it too"
         if other.startswith("the sheet "):
-            how = "stops a release: look into it with --sheet, then name it with --keep-sheet or --drop-sheet"
+            how = "stops a release: check it with --sheet, then name it with --keep-sheet or --drop-sheet"
         looks.append(f"{other} {how}")
     return [
         *(Finding(level="look", says=each) for each in looks),

@@ -155,8 +155,8 @@ class Quote(
                 f"{self.capacity.at_most:,.0f}-fold, on average over words and draws"
             )
         return (
-            f"calibration: {at} words stay themselves with N_w = {stays.median:.3f} (median), "
-            f"{stays.most:.3f} (95 %), {stays.worst:.3f} (worst of {self.words:,} words){factor}"
+            f"calibration: {at} a word is released unchanged with probability {stays.median:.3f} (median of "
+            f"{self.words:,} words), {stays.most:.3f} (95 %), {stays.worst:.3f} (worst){factor}"
         )
 
 

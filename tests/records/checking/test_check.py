@@ -75,7 +75,7 @@ def test_columns_are_told_apart_and_people_are_looked_at_first(tmp_path: Path) -
     looks = [finding.says for finding in found.findings if finding.level == "look"]
     assert any("the column mail looks like e-mail addresses" in each for each in looks)
     assert any("the column patient looks like names or ids of people" in each for each in looks)
-    assert any("stands in 9 records" in finding.says for finding in found.findings)
+    assert any("occurs in 9 records" in finding.says for finding in found.findings)
     assert found.look_first
 
 
@@ -124,7 +124,7 @@ def test_nested_text_is_found_in_json_and_parquet(tmp_path: Path) -> None:
         assert found.private == ["visit.note", "visits[].plan", "tags[]"]
         assert "--column 'visits[].plan'" in found.command
         assert any(
-            "3 of the free texts stand inside objects or lists" in finding.says for finding in found.findings
+            "3 of the free texts are inside objects or lists" in finding.says for finding in found.findings
         )
 
 
@@ -150,8 +150,7 @@ def test_another_delimiter_is_told_and_no_command_is_made_of_wrong_columns(
     )
     found = checked(source)
     assert [finding.says for finding in found.findings] == [
-        "the first row looks as if another mark stood between its cells: look again with --delimiter "
-        f"{option}"
+        f"the first row looks as if the delimiter were another one: check again with --delimiter {option}"
     ]
     assert found.look_first
     assert found.command == ""
@@ -377,7 +376,7 @@ def test_a_column_without_a_name_is_not_taken_for_the_whole_text(tmp_path: Path)
             for finding in found.findings
         )
         shown = " ".join(run(str(tmp_path / name), "--quiet").output.split())
-        assert "The command releases as it is: (no name) In other words: note" in shown
+        assert "Released unchanged: (no name) Words replaced in: note" in shown
 
 
 @pytest.mark.parametrize("name", ["in.csv", "in.jsonl"])
@@ -441,7 +440,7 @@ def test_what_is_not_looked_into_is_said_to_be_released_as_it_is(tmp_path: Path)
     assert {kind for name, kind in kinds(found).items() if name != "note"} == {"other"}
     looks = " ".join(finding.says for finding in found.findings if finding.level == "look")
     assert all(f"the column {name} holds something" in looks for name in ("photo", "at", "took", "pairs[]"))
-    assert "the file's own metadata would be released as it is" in looks
+    assert "the file's own metadata would be released unchanged" in looks
 
 
 def test_what_is_deep_or_after_the_thousandth_column_is_said_too(tmp_path: Path) -> None:

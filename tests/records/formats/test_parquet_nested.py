@@ -131,7 +131,7 @@ def test_the_very_name_wins_and_what_its_path_leads_to_is_private_as_well(
         ("visit.noet", "leads nowhere in struct<"),
         ("visits.note", "leads nowhere in list<"),
         ("visit[].note", "leads nowhere in struct<"),
-        ("vist.note", "has the columns id, visit, visits, notes, deep, none of that name"),
+        ("vist.note", "no such column (it has the columns id, visit, visits, notes, deep)"),
     ],
 )
 def test_a_path_that_leads_to_no_text_is_refused(

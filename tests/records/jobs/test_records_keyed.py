@@ -200,7 +200,7 @@ def test_what_cannot_be_an_id_is_refused(keyed: Make, private: Privatizer, tmp_p
             keyed(), write(tmp_path / "a.jsonl", rows), tmp_path / "o.jsonl", columns=["text"], record_id="id"
         )
     source = write(tmp_path / "a.csv", rows)
-    for column, problem in (("ident", "none of that name"), ("text", "column of private text")):
+    for column, problem in (("ident", "no such column"), ("text", "column of private text")):
         with pytest.raises(InvalidParameter, match=problem):
             privatize_file(keyed(), source, tmp_path / "o.csv", columns=["text"], record_id=column)
     with pytest.raises(InvalidParameter, match="only with a key"):

@@ -235,10 +235,10 @@ def _find(
         return [names.index(name) for name in wanted]
     source, (there, advice) = printable(source), there_and_advice(set(wanted).difference(names))
     if problem is None:
-        how = f"say which columns hold private text (--column); {source} has {there}; {advice}"
+        how = f"choose at least one column of private text with --column; {source} has {there}; {advice}"
         raise InvalidParameter("columns", [], how)
     if problem not in names:
-        raise InvalidParameter("columns", problem, f"{source} has {there}, none of that name; {advice}")
+        raise InvalidParameter("columns", problem, f"{source} has no such column (it has {there}); {advice}")
     twice = f"{source} has {names.count(problem)} columns of that name; rename them"
     raise InvalidParameter("columns", problem, twice)
 
@@ -247,8 +247,8 @@ def _about_delimiters(missing: set[str], header: Sequence[str]) -> str:
     for delimiter, option in OTHER_DELIMITERS.items():
         parts = {part.strip(' "') for cell in header if delimiter in cell for part in cell.split(delimiter)}
         if not missing.isdisjoint(parts):
-            return f"is the delimiter another one? --delimiter {option}"
-    other = "is the delimiter another one? say it, such as --delimiter ';'; " if len(header) == 1 else ""
+            return f"try --delimiter {option}"
+    other = "try another --delimiter, such as ';'; " if len(header) == 1 else ""
     return f"{other}if the file has no header use --no-header; {TO_SEE_THE_NAMES}"
 
 
@@ -269,7 +269,7 @@ def meant_columns(missing: Collection[str], names: Collection[str]) -> str | Non
         parts = [part.strip() for part in name.split(",")]
         if len(parts) > 1 and set(parts) <= set(names):
             options = " ".join(f"--column {printable(part)}" for part in parts)
-            return f"give each column an option of its own: {options}"
+            return f"give each column its own option: {options}"
         for most_slips in (0, 1):
             similar = [each for each in names if _slips(_plain(each), _plain(name)) <= most_slips]
             if len(similar) == 1:
