@@ -70,3 +70,10 @@ def test_the_page_says_how_it_was_measured_and_what_is_promised() -> None:
     text = Path("page.html").read_text(encoding="utf-8")
     assert "nothing is estimated" in text
     assert "Exposed: the cell of every word" in text
+
+
+@pytest.mark.parametrize("wrong", ["--mechanism none", "--mechanism vickrey -O t=2", "-O t=0.5"])
+def test_a_mechanism_that_cannot_be_is_refused_before_anything_is_measured(wrong: str, home: Path) -> None:
+    made = run.invoke(app, ["calibrate", "--embedding", "small", *wrong.split()])
+    assert isinstance(made.exception, InvalidParameter)
+    assert not list(home.rglob("journal.txt"))
