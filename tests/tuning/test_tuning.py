@@ -12,13 +12,15 @@ import numpy as np
 import pytest
 
 from deniable import Embedding, InvalidParameter
-from deniable.audit.named import Named, Way
+from deniable.audit.named import Named, NamedShares, Way
 from deniable.channel.channel import Channel
-from deniable.channel.making import make_channels
+from deniable.channel.draws import Draws
+from deniable.channel.making import make_channel
 from deniable.decoding.ngrams import count_bigrams
 from deniable.embeddings import store
 from deniable.embeddings.kinds import make_kinds
 from deniable.errors import TargetsNotMet, TaskDataError
+from deniable.measures.catalogue import Setting
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning import TuningFindings, TuningSettings, tune
@@ -102,8 +104,7 @@ def test_the_purpose_survives_better_than_without_a_map_at_the_same_attacker(fou
     assert author.shaped is not None
     assert author.shaped.accuracy < 0.5
     assert len(found.tried) == 1 + 1 + 1 + 2  # as it is, reduced, the purpose alone at one strength, shaped
-    drawn = [each for each in found.tried if all(point.accuracy is not None for point in each.points)]
-    assert found.space.name in [each.space.name for each in drawn]
+    assert found.space.name in [each.space.name for each in found.tried]
     counts = found.counts
     assert counts.shape + counts.learn + counts.choose + counts.judge == counts.texts == 500
     assert (
@@ -145,7 +146,7 @@ def test_a_space_that_is_not_shaped_and_serves_as_well_is_named(
 
     def trial(accuracy: float, dimension: int | None = None, strength: float | None = None) -> Trial:
         space = Space(embedding=found.space.embedding, dimension=dimension, strength=strength)
-        return Trial(space=space, points=(), epsilon=1.0, accuracy=accuracy)
+        return Trial(space=space, rows=(), epsilon=1.0, accuracy=accuracy)
 
     assert found.warnings == ()
     said = _not_worth_it(trial(0.5, 4, 2.0), (trial(0.3), trial(other, 4)))
@@ -169,52 +170,33 @@ def test_an_attribute_that_cannot_be_learnt_is_said_to_be_so(found: TuningFindin
     assert "was not measured: fewer than two values" in tuning_page(found, name="x").html()
 
 
-def test_what_was_walked_is_removed_at_the_end_and_kept_when_it_is_interrupted(
-    few: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+def test_an_interrupted_search_installs_nothing_and_goes_on_where_it_was(
+    few: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def stop(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
+    made: list[float] = []
 
-    with monkeypatch.context() as patch:
-        patch.setattr(Search, "match", stop)
-        with pytest.raises(KeyboardInterrupt):
-            tune(few, text_column="text", label_column="mood", embedding="made", settings=ONE_SPACE)
+    def count(*given: object, epsilon: float, **how: object) -> Channel:
+        made.append(epsilon)
+        if len(made) == 8:
+            raise KeyboardInterrupt
+        return make_channel(*given, epsilon=epsilon, **how)  # type: ignore[arg-type]
+
+    def find() -> TuningFindings:
+        return tune(few, text_column="text", label_column="mood", embedding="made", settings=ONE_SPACE)
+
+    monkeypatch.setattr("deniable.measures.catalogue.make_channel", count)
+    with pytest.raises(KeyboardInterrupt):
+        find()
     assert [facts.name for facts in store.installed()] == ["made"]
-    kept = sorted((home / "channels").iterdir())
-    assert kept
-    before: list[tuple[int, int]] = []
-    tune(
-        few,
-        text_column="text",
-        label_column="mood",
-        embedding="made",
-        settings=ONE_SPACE,
-        report=lambda done, total: before.append((done, total)),
-    )
-    rows = 1_000  # each space is as much of the work
-    mapped = [done for done, _ in before if rows < done <= 3 * rows]  # three spaces; the first is not kept
-    assert sorted(set(mapped)) == [2 * rows, 3 * rows], "each walk was there as a whole"
-    assert not list((home / "channels").iterdir())
-
-
-@pytest.mark.parametrize("fails", ["match", "_read"])
-def test_nothing_stays_after_an_error_that_would_come_again(
-    fails: str, few: Path, home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    works = getattr(Search, fails)
-    met: list[Path] = []
-
-    def fail(search: Search, of: Space | Trial, *more: object, **how: object) -> object:
-        if isinstance(of, Space) and of.dimension is None:
-            return works(search, of, *more, **how)
-        met.extend((home / "channels").iterdir())
-        raise TargetsNotMet("no ε")
-
-    monkeypatch.setattr(Search, fails, fail)
-    with pytest.raises(TargetsNotMet):
-        tune(few, text_column="text", label_column="mood", embedding="made", settings=ONE_SPACE)
-    assert met, "there was something to remove"
-    assert not list((home / "channels").iterdir())
+    begun = made[:7]
+    found = find()
+    assert made[8] not in begun, "what was finished is not made again"
+    made.clear()
+    again = find()
+    assert len(made) == 2, "all numbers are there: only the channels of the last releases are made"
+    assert again.epsilon == found.epsilon
+    assert again.shaped == found.shaped
+    assert [each.to_dict() for each in again.tried] == [each.to_dict() for each in found.tried]
 
 
 def test_by_points_the_same_is_found_and_few_channels_are_made(
@@ -222,15 +204,15 @@ def test_by_points_the_same_is_found_and_few_channels_are_made(
 ) -> None:
     """As by default, where thousands of words may have gone in and every ε has points of its own."""
     monkeypatch.setattr("deniable.channel.rows.FEWEST_INPUTS", 100)
-    made: list[list[float]] = []
+    made: list[int] = []
     told: list[tuple[int, int]] = []
 
-    def count(*given: object, epsilons: list[float], **how: object) -> list[Channel]:
-        made.append(epsilons)
-        return make_channels(*given, epsilons=epsilons, **how)  # type: ignore[arg-type]
+    def count(*given: object, directions: int, **how: object) -> Channel:
+        made.append(directions)
+        return make_channel(*given, directions=directions, **how)  # type: ignore[arg-type]
 
-    monkeypatch.setattr("deniable.tuning.search.make_channels", count)
-    settings = replace(ONE_SPACE, quick=FINER, thorough=FINER)
+    monkeypatch.setattr("deniable.measures.catalogue.make_channel", count)
+    settings = replace(ONE_SPACE, quick=FINER, thorough=replace(FINER, directions=210))
     by_points = tune(
         public,
         text_column="text",
@@ -242,14 +224,13 @@ def test_by_points_the_same_is_found_and_few_channels_are_made(
     assert by_points.epsilon_as_it_is == pytest.approx(found.epsilon_as_it_is, rel=0.1)
     for attack in (by_points.shaped, by_points.as_it_is):
         assert 0.1 < attack.alone.words <= 0.15 + 4 * attack.alone.words_error
-    spaces = len(by_points.tried)
-    assert [len(epsilons) for epsilons in made[:spaces]] == [5] * spaces
-    assert {len(epsilons) for epsilons in made[spaces:]} == {1}
-    assert len(made) <= spaces + 2 * 4
+    assert made[:15] == [200] * 5 * len(by_points.tried), "each space at five ε, for all measures"
+    assert set(made[15:]) == {210}
+    assert len(made[15:]) <= 2 * 4
     (total,) = {of for _, of in told}
     assert [done for done, _ in told] == sorted(done for done, _ in told)
     shares = np.array([done for done, _ in told]) / total
-    assert np.diff(shares, prepend=0.0).max() < 0.1, "no part is told as done before it is"
+    assert np.diff(shares, prepend=0.0).max() < 1 / 5, "a part ends early at most"
 
 
 def test_labels_of_judged_texts_have_no_say(public: Path) -> None:
@@ -285,8 +266,26 @@ def cut_public(texts: int) -> Texts:
 def make_search(target: float, reading: Way = "named") -> Search:
     cut = cut_public(300)
     attacker = Named.by_ids(cut, make_kinds(made_embedding(), clusters=10))
+    return search_of(attacker, cut, reading, target)
+
+
+def search_of(attacker: Named, labelled: Texts, reading: Way, target: float) -> Search:
     return Search(
-        ChosenMechanism(), attacker, cut, 150, reading=reading, target=target, quick=EFFORT, thorough=EFFORT
+        mechanism=ChosenMechanism(),
+        attacker=attacker,
+        labelled=labelled,
+        learnt=150,
+        reading=reading,
+        target=target,
+        quick=EFFORT,
+        thorough=EFFORT,
+    )
+
+
+def named_again(attacker: Named, search: Search, setting: Setting) -> NamedShares:
+    """Return what an attacker names alone in another release."""
+    return attacker.alone(
+        search.channel(setting), Draws(setting.mechanism_at_epsilon, seed=9).of_each(attacker.texts.ids)
     )
 
 
@@ -294,12 +293,9 @@ def test_a_search_finds_the_same_epsilon_again_and_the_attacker_stays_within_the
     (_, space) = make_spaces(made_embedding(), public_texts(300), (3,), (2.0,))
     trials = [make_search(0.2).look(space) for _ in range(2)]
     assert trials[0].epsilon == trials[1].epsilon
-    assert [point.attacker for point in trials[0].points] == [point.attacker for point in trials[1].points]
+    assert trials[0].points == trials[1].points
     search = make_search(0.2)
-    channel = search.match(trials[0])
-    cut = cut_public(300)
-    attacker = Named.by_ids(cut, make_kinds(made_embedding(), clusters=10))
-    named = attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
+    named = named_again(search.attacker, search, search.match(trials[0]))
     assert 0.13 < named.words < 0.2 + 4 * named.words_error
 
 
@@ -321,20 +317,12 @@ def test_an_attacker_in_context_is_brought_to_the_target_too() -> None:
     space = Space(embedding=embedding)
     found = []
     for attacker in (alone, both):
-        search = Search(
-            ChosenMechanism(),
-            attacker,
-            cut,
-            150,
-            reading="context",
-            target=0.3,
-            quick=EFFORT,
-            thorough=EFFORT,
-        )
-        channel = search.match(search.look(space))
-        in_context = both.in_context(channel, search.draw(space, channel.epsilon, cut.ids, seed=9))
+        search = search_of(attacker, cut, "context", 0.3)
+        setting = search.match(search.look(space))
+        released = Draws(setting.mechanism_at_epsilon, seed=9).of_each(cut.ids)
+        in_context = both.in_context(search.channel(setting), released)
         assert in_context is not None
-        found.append((channel.epsilon, in_context))
+        found.append((setting.epsilon, in_context))
     (loose, seen_through), (tight, held) = found
     assert tight < loose
     assert held.words < 0.3 + 4 * held.words_error
@@ -350,11 +338,8 @@ def test_kinds_are_brought_to_the_target_and_words_are_not() -> None:
     target = attacker.blind.kinds + 0.15
     for reading in ("named", "kinds"):
         search = make_search(target, reading)
-        channel = search.match(search.look(space))
-        found[reading] = (
-            channel.epsilon,
-            attacker.alone(channel, search.draw(space, channel.epsilon, cut.ids, seed=9)),
-        )
+        setting = search.match(search.look(space))
+        found[reading] = setting.epsilon, named_again(attacker, search, setting)
     epsilon, named = found["kinds"]
     assert target - 0.06 < named.kinds < target + 4 * named.kinds_error
     assert named.words < target - 8 * named.words_error, "fewer words are named than kinds"
@@ -370,12 +355,12 @@ def test_a_public_text_goes_to_the_attacker_that_epsilon_is_matched_to(
     attackers: list[Named] = []
     readings: list[object] = []
 
-    def stop(*given: object, reading: Way, **_: object) -> None:
-        attackers.extend(each for each in given if isinstance(each, Named))
-        readings.append(reading)
+    def stop(search: Search, *_: object, **__: object) -> None:
+        attackers.append(search.attacker)
+        readings.append(search.reading)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(Search, "__init__", stop)
+    monkeypatch.setattr(Search, "look", stop)
     kinds = replace(ONE_SPACE, attacker=0.3, reading="kinds")
     for corpus, settings in ((tmp_path / "corpus.txt", ONE_SPACE), (None, ONE_SPACE), (None, kinds)):
         with pytest.raises(KeyboardInterrupt):

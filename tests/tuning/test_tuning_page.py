@@ -7,6 +7,9 @@ from dataclasses import replace
 import pytest
 
 from deniable.audit.named import NamedShares
+from deniable.measures.catalogue import Setting
+from deniable.measures.estimate import Estimate
+from deniable.measures.sweep import Row
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.tuning.findings import (
     AttackFinding,
@@ -18,7 +21,7 @@ from deniable.tuning.findings import (
     TuningFindings,
 )
 from deniable.tuning.page import tuning_page
-from deniable.tuning.search import Point, Space, Trial
+from deniable.tuning.search import READINGS, Space, Trial
 from deniable.utility.accuracy import DecodingEffort
 from deniable.utility.summary import MeasuredEmbedding
 from tests.report.html_check import outline
@@ -42,17 +45,18 @@ def attribute(name: str, shaped: float) -> AttributeFinding:
     )
 
 
-def told(share: float) -> dict[str, float]:
-    return {"as_released": share - 0.1, "decoded": share - 0.05, "mean_vectors": share}
+def share(value: float) -> Estimate:
+    return Estimate(value=value, low=value, high=value, blind=0.0)
 
 
 def tried(dimension: int | None, strength: float | None, accuracy: float) -> Trial:
-    points = tuple(
-        Point(epsilon=epsilon, attacker=epsilon / 40, unchanged=0.1, told=told(accuracy + epsilon / 100))
-        for epsilon in (2.0, 3.0, 4.0)
-    )
     space = Space(embedding=made_embedding(), dimension=dimension, strength=strength)
-    return Trial(space=space, epsilon=3.0, accuracy=accuracy, points=points)
+    rows = []
+    for epsilon in (2.0, 3.0, 4.0):
+        told = share(accuracy + epsilon / 100)
+        found = {"attacker": share(epsilon / 40), "unchanged": share(0.1)} | dict.fromkeys(READINGS, told)
+        rows.append(Row(Setting(embedding=space.embedding, epsilon=epsilon), found))
+    return Trial(space=space, epsilon=3.0, accuracy=accuracy, rows=tuple(rows))
 
 
 def findings(text: str = "word") -> TuningFindings:

@@ -31,7 +31,6 @@ from deniable.arrays import Floats, Ids
 from deniable.channel.channel import Channel
 from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
-from deniable.channel.making import make_channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.decoding.posterior import make_posterior
@@ -49,9 +48,6 @@ if TYPE_CHECKING:
 Way = Literal["named", "context", "kinds"]
 """What is asked of the attacker: words alone, words in the better of both ways, or kinds in the better of
 both ways."""
-
-_LIKELY = 1.645
-"""Standard errors to an end that is wrong with a probability of 5 %."""
 
 WAYS: tuple[Way, ...] = ("named", "context", "kinds")
 
@@ -317,17 +313,13 @@ MOST_IN_CONTEXT = 10_000
 random."""
 
 
-def read_named(named: Named, setting: Setting, way: Way, *, directions: int, seed: int) -> NamedShares:
-    """Return what the attacker names in a release of some of its texts, by a channel of so many
-    directions."""
-    channel = make_channel(
-        setting.embedding,
-        setting.mechanism,
-        epsilon=setting.epsilon,
-        inputs=np.unique(named.texts.ids),
-        directions=directions,
-        keep=False,
-    )
+def read_named(
+    named: Named, setting: Setting, way: Way, *, directions: int, seed: int, support: int | None = None
+) -> NamedShares:
+    """Return what the attacker names in a release of some of its texts, by a channel of so many directions,
+    from all their words or the ``support`` most frequent ones."""
+    inputs = np.unique(named.texts.ids) if support is None else named.inputs(support)
+    channel = setting.channel(inputs, directions=directions)
     texts = None if way == "named" or named.context is None else _some_texts(named, seed)
     places = _some_places(named, seed) if texts is None else named.texts.places(texts)
     released = Draws(setting.mechanism_at_epsilon, seed=seed).of_each(named.texts.ids[places])
@@ -346,6 +338,30 @@ def _some_texts(named: Named, seed: int) -> Ids:
     order = np.random.Generator(np.random.PCG64([seed, 4])).permutation(len(named.texts))
     lengths = named.texts.lengths[order]
     return order[np.cumsum(lengths) - lengths < MOST_IN_CONTEXT]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NamedBy:
+    """The measure: the share of words, or of kinds, that one attacker names in one ``way``, in a release of
+    its own texts; see ``read_named``."""
+
+    attacker: Named
+    way: Way = "named"
+    directions: int = 100
+    support: int | None = None
+
+    def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:  # noqa: ARG002 - the attacker has texts of its own
+        """Return the share in one release."""
+        shares = read_named(
+            self.attacker, setting, self.way, directions=self.directions, seed=seed, support=self.support
+        )
+        share = shares.share_of(self.way)
+        return Estimate.of_share(
+            share,
+            standard_error(share, shares.tries_of(self.way)),
+            blind=self.attacker.blind.share_of(self.way),
+            statement=f"{_what(self.way)}s named by Bayes' rule with the texts' own frequencies",
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -369,18 +385,9 @@ class ShareNamed:
         kinds = make_kinds(setting.embedding, counts=counts)
         named = Named.by_ids(texts, kinds, context=context)
         if not named.blind.tries_of(self.way):
-            raise InvalidParameter("texts", f"{len(texts)} texts", f"hold no {self._what} to name")
-        shares = read_named(named, setting, self.way, directions=self.directions, seed=seed)
-        share, tries = shares.share_of(self.way), shares.tries_of(self.way)
-        low, high = _LIKELY * np.array([-1.0, 1.0]) * standard_error(share, tries) + share
-        return Estimate(
-            value=share,
-            low=max(0.0, float(low)),
-            high=min(1.0, float(high)),
-            blind=named.blind.share_of(self.way),
-            statement=f"{self._what}s named by Bayes' rule with the texts' own frequencies",
-        )
+            raise InvalidParameter("texts", f"{len(texts)} texts", f"hold no {_what(self.way)} to name")
+        return NamedBy(attacker=named, way=self.way, directions=self.directions)(setting, texts, seed=seed)
 
-    @property
-    def _what(self) -> str:
-        return "kind" if self.way == "kinds" else "word"
+
+def _what(way: Way) -> str:
+    return "kind" if way == "kinds" else "word"

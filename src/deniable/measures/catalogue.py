@@ -19,7 +19,10 @@ from typing import Protocol, cast
 
 import numpy as np
 
+from deniable.arrays import Ids
+from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
+from deniable.channel.making import make_channel
 from deniable.embeddings.embedding import Embedding
 from deniable.errors import InvalidParameter
 from deniable.interfaces import Mechanism
@@ -45,6 +48,9 @@ class Setting:
     embedding: Embedding = field(repr=False)
     epsilon: float
     mechanism: ChosenMechanism = field(default_factory=ChosenMechanism)
+    _channels: dict[tuple[bytes, int], Channel] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @cached_property
     def mechanism_at_epsilon(self) -> Mechanism:
@@ -53,6 +59,20 @@ class Setting:
         :raises InvalidParameter: if an option or ε is not allowed.
         """
         return self.mechanism(self.embedding, epsilon=self.epsilon)
+
+    def channel(self, inputs: Ids, *, directions: int) -> Channel:
+        """Return the channel from these words; it is made once and stays in memory with the setting."""
+        key = inputs.tobytes(), directions
+        if key not in self._channels:
+            self._channels[key] = make_channel(
+                self.embedding,
+                self.mechanism,
+                epsilon=self.epsilon,
+                inputs=inputs,
+                directions=directions,
+                keep=False,
+            )
+        return self._channels[key]
 
 
 class Measure(Protocol):

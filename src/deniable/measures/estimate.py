@@ -6,13 +6,16 @@ import math
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, Self
 
 from deniable.arrays import Floats
 from deniable.errors import TargetsNotMet
 
 ALPHA = 0.05
 """An end of an estimate is wrong with at most this probability."""
+
+_LIKELY = 1.645
+"""Standard errors to an end that is wrong with a probability of 5 %."""
 
 _NARROW, _WIDE = 1.005, 1.02
 _TURNS, _STEP_DOWN, _NEAR, _STRIDE = 12, 0.98, 0.98, 0.02
@@ -29,6 +32,17 @@ class Estimate:
     high: float
     blind: float
     statement: str = ""
+
+    @classmethod
+    def of_share(cls, value: float, error: float, *, blind: float, statement: str) -> Self:
+        """Return a share with the ends that follow from its standard error."""
+        low, high = max(0.0, value - _LIKELY * error), min(1.0, value + _LIKELY * error)
+        return cls(value=value, low=low, high=high, blind=blind, statement=statement)
+
+    @property
+    def error(self) -> float:
+        """The standard error of a share."""
+        return max(self.value - self.low, self.high - self.value) / _LIKELY
 
     def to_dict(self) -> dict[str, Any]:
         """Return the number as JSON-ready data."""

@@ -43,8 +43,7 @@ def lead(found: TuningFindings, name: str) -> str:
     told, before = ("" if each is None else percent(each) for each in (label.shares[2], label.original))
     of_words = (
         f"Released at ε = {found.epsilon:g} in the space {name}, “{label.name}” is predicted for {told} of "
-        "the "
-        f"texts, against {before} from the originals. An attacker who {_who(found)} names "
+        f"the texts, against {before} from the originals. An attacker who {_who(found)} names "
         f"{percent(shaped.words)} of the words; one who sees nothing, {percent(blind.words)}."
     )
     if found.reading != "kinds":
@@ -62,18 +61,14 @@ def _who(found: TuningFindings) -> str:
 def _add_attributes(page: Page, found: TuningFindings) -> None:
     columns = ["values", "most frequent value", "original text", "released in this space", _WITHOUT]
     caption = (
-        f"Shares of {found.counts.judge:,} judged texts that are predicted; in brackets, how the release was "
-        f"read. Standard errors are about {50 * _noise(found.counts.judge):.1f} points. "
-        f"{_WITHOUT.capitalize()}: "
-        f"at an attacker who names as many {found.matched}."
+        f"Shares of {found.counts.judge:,} judged texts that are predicted, and how the release was read. "
+        f"Standard errors: about {50 * _noise(found.counts.judge):.1f} points. {_WITHOUT.capitalize()}: at "
+        f"an attacker who names as many {found.matched}."
     )
     page.add_section(
         "What survives by design",
-        f"The purpose is “{found.label.name}”, {found.label.values} classes. The space was stretched along "
-        "the "
-        "directions that separate them in public texts. If the label of a person is sensitive, do not "
-        "release "
-        "in this space.",
+        f"The space was stretched along the directions that separate the {found.label.values} classes of "
+        f"“{found.label.name}” in public texts. If a person's label is sensitive, do not release in it.",
     )
     page.add_table(["label", *columns], [_attribute_row(found.label)], caption=caption)
     page.add_section("What else survives")
@@ -100,7 +95,8 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
         "What an attacker names",
         "The attacker knows the mechanism, ε, the space and how frequent the words of these texts are, and "
         "guesses by Bayes' rule. ε was chosen so that, in draws before these, it named at most "
-        f"{percent(found.target)} of the {found.matched}, {found.matched_way}. Kinds are {found.kinds}.",
+        f"{percent(found.target)} of the {found.matched} (with 95 % confidence), {found.matched_way}. Kinds "
+        f"are {found.kinds}.",
     )
     rows = [
         _named_row("sees nothing", blind, blind),
@@ -113,14 +109,8 @@ def _add_attacker(page: Page, found: TuningFindings) -> None:
         rows,
         caption=f"Shares named, with standard errors, of {blind.judged:,} known words and the kinds of "
         f"{blind.judged_kinds:,} of them. {_WITHOUT.capitalize()}, ε is {found.epsilon_as_it_is:g}: the "
-        "two ε "
-        "do not compare.",
+        "two ε do not compare.",
     )
-    more_kinds = shaped.alone.kinds > plain.alone.kinds + 4 * shaped.alone.kinds_error
-    more_words = shaped.alone.words > plain.alone.words + 4 * shaped.alone.words_error
-    if more_words if found.reading == "kinds" else more_kinds:
-        more = "the words" if found.reading == "kinds" else "the kinds of words"
-        page.add_text(f"At an equal attacker, this space shows more of {more} than the one without the map.")
     if shaped.in_context is None:
         advice = "No attacker in context was tried. A public text of the same sort allows it: "
         page.add_note(phrase(advice, code("--public corpus.txt"), "."), kind="warning")
@@ -150,10 +140,9 @@ def _add_release(page: Page, found: TuningFindings, name: str, isolated: Isolate
     else:
         more = ", …" if isolated.count > len(isolated.shown) else ""
         page.add_text(
-            f"{isolated.count:,} of the {isolated.words:,} words of {name} stay unchanged in more than "
-            "half of "
-            f"all draws at ε = {found.epsilon:g}. The share of words named above is an average; these words "
-            "are not safe by it.",
+            f"{isolated.count:,} of the {isolated.words:,} words of {name} stay unchanged in more than half "
+            f"of all draws at ε = {found.epsilon:g}: the average share of words named above says nothing of "
+            "them.",
             ", ".join(isolated.shown) + more,
         )
     page.add_section("How to release in this space")
@@ -212,48 +201,43 @@ def _add_method(page: Page, found: TuningFindings) -> None:
     page.add_section("How it was measured")
     page.add_list(
         [
-            f"{counts.texts:,} public texts of {found.source} (SHA-256 {found.sha256}); {counts.left_out:,} "
-            f"records without a label or a known word were left out. {counts.shape:,} texts shaped the "
-            "spaces, "
-            f"{counts.learn:,} were learnt from, {counts.choose:,} chose the space, and {counts.judge:,} "
-            "were "
+            f"{counts.texts:,} public texts of {found.source} (SHA-256 {found.sha256}), without "
+            f"{counts.left_out:,} that had no label or known word: {counts.shape:,} shaped the spaces, "
+            f"{counts.learn:,} were learnt from, {counts.choose:,} chose the space, {counts.judge:,} were "
             "judged at the end, after learning from the two parts before.",
             "A receiver has released text only and predicts labels by logistic regression on words as "
             "released, on decoded text, or on mean vectors, whichever is best on texts to choose by. Means "
-            f"over {found.runs:,} releases with secure noise: in another run these shares are a little "
-            "different. The space, ε and what the attacker names come out the same.",
+            f"over {found.runs:,} releases with secure noise: another run gives slightly different shares, "
+            "and the same space and ε.",
             f"Mechanism: {found.mechanism.in_words(found.space.embedding)}, over {embedding.name} "
             f"({embedding.words:,} words, {embedding.dimension} dimensions, fingerprint "
-            f"{embedding.fingerprint}). Fingerprint of the chosen space: "
-            f"{found.space.embedding.fingerprint}.",
-            f"The attacker was judged on {counts.attacked_words:,} words; {percent(counts.unknown)} of them "
-            f"are unknown to the embedding and not counted. It knows what the {fine.support:,} most frequent "
-            f"words become from at most {fine.directions:,} points or directions each ({quick.support:,} and "
-            f"{quick.directions:,} while spaces were compared).",
+            f"{embedding.fingerprint}). The chosen space: {found.space.embedding.fingerprint}.",
+            f"The attacker was judged on {counts.attacked_words:,} words, without the "
+            f"{percent(counts.unknown)} that the embedding does not know. It knows what the "
+            f"{fine.support:,} most frequent words become from at most {fine.directions:,} points or "
+            f"directions each ({quick.support:,} and {quick.directions:,} while spaces were compared).",
         ]
     )
-    page.add_section("What this page does not say")
-    page.add_list(
-        [
-            "All numbers are those of these public texts. Measure again on texts like your private ones.",
-            "The guarantee bounds how odds between two texts shift, in the metric of this space. The shares "
-            "above are measurements, not bounds.",
-            "Attributes that were not named were not measured.",
-        ]
+    page.add_section(
+        "What this page does not say",
+        "All numbers are those of these public texts: measure again on texts like your private ones. The "
+        "guarantee bounds how odds between two texts shift, in the metric of this space; the shares above "
+        "are measurements. Attributes that were not named were not measured.",
     )
 
 
 def _curves(found: TuningFindings) -> Lines:
     """Return what is predicted against what is named, in %, in the chosen, a reduced and the plain space."""
     lines = {}
-    chosen = [each for each in found.tried if each.space.name == found.space.name]
-    for trial in [*chosen, *(each for each in found.tried if each.space.strength is None)]:
+    for trial in sorted(found.tried, key=lambda each: each.space.name != found.space.name):
         space = trial.space
-        name = (
-            _WITHOUT if space.dimension is None else space.name if space.strength is None else "chosen space"
-        )
-        told = ((100 * each.attacker, each.accuracy) for each in trial.points)
-        lines[name] = sorted(Point(named, share) for named, share in told if share is not None)
+        if space.name == found.space.name:
+            name = "chosen space"
+        elif space.strength is None:
+            name = _WITHOUT if space.dimension is None else space.name
+        else:
+            continue
+        lines[name] = sorted(Point(100 * named, share) for named, share in trial.points)
     return lines
 
 

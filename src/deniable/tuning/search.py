@@ -1,44 +1,43 @@
 """The search: every space is brought to the same attacker, and the one that serves the purpose best on texts
 to choose by is taken.
 
-ε does not compare between spaces, so it is not what they are compared at. For each space the channels are
-made at several ε; the attacker is read there, in the better of its ways, and what a receiver makes of
-released text is read at the two ε between which the attacker meets the target. A receiver reads a release in
-three ways: its words as released, decoded, and as the mean vector of each text, which is weak in a wide space
-and strong in one that was shaped for the label. Reading in context takes time,
-so part of the text is read so while spaces are compared, and all of it at the end. The channels of mapped
-spaces stay on the disk until the search is over, so that an interrupted one goes on where it was.
+ε does not compare between spaces, so it is not what they are compared at. A sweep measures each space at
+several ε: what the attacker names, in the better of its ways, and what a receiver makes of released text; in
+between lies the accuracy where the attacker meets the target. A receiver reads a release in three ways: its
+words as released, decoded, and as the mean vector of each text, which is weak in a wide space and strong in
+one that was shaped for the label. The numbers of a sweep are saved, so an interrupted search goes on where it
+was.
 """
 
 from __future__ import annotations
 
 import math
-import shutil
-from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from deniable.arrays import Floats, Ids
-from deniable.audit.named import Named, Way
+from deniable.arrays import Floats
+from deniable.audit.named import Named, NamedBy, Way
 from deniable.channel.channel import Channel
 from deniable.channel.draws import Draws
-from deniable.channel.making import make_channels
 from deniable.embeddings.derived import check_mappable, map_embedding
 from deniable.embeddings.embedding import Embedding
-from deniable.errors import DeniableError, TargetsNotMet
-from deniable.interfaces import Mechanism
-from deniable.measures.estimate import halve
+from deniable.errors import TargetsNotMet
+from deniable.measures.catalogue import Measure, Setting, ShareUnchanged
+from deniable.measures.estimate import Estimate, halve, solve
+from deniable.measures.sweep import Row, measured, sweep
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.progress import Report, Steps, part_of
+from deniable.progress import Report, Steps
 from deniable.purposes.directions import learn_directions
 from deniable.purposes.principal import covariance, reduce
 from deniable.purposes.public_texts import PublicTexts
 from deniable.purposes.shaping import map_of_directions
-from deniable.utility.accuracy import Accuracy, DecodingEffort, Reading, Version
+from deniable.utility.accuracy import Accuracy, AccuracyOfLabels, DecodingEffort, Reading, Version
 
 QUICK = DecodingEffort(support=3_000, directions=60)
 THOROUGH = DecodingEffort(support=8_000, directions=200)
@@ -51,11 +50,10 @@ _STRENGTH = 1.0
 _VALUES = 5
 _LEAST, _MOST = 1e-3, 1e5
 _WORDS_TO_BRACKET = 4_000
-_WORDS_IN_CONTEXT = 10_000
 _ROUNDS = 5
-_AROUND = (0.78, 0.81, 0.84, 0.87, 0.9, 0.93, 0.96, 1.0, 1.04)
-_MADE_AROUND = 4
-"""At most this many of those are made to find the one wanted, by halving."""
+_STEPS_OF_A_MATCH = 3
+"""About so many times the attacker is measured finely to find one ε."""
+_SEED = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,194 +130,169 @@ def best_reading(shares: dict[Reading, float]) -> Reading:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Point:
-    """A space at one ε: the share that an attacker names, of words or of kinds, and of words that stay
-    unchanged; ``told`` is how well labels are predicted by each reading, if it was measured."""
-
-    epsilon: float
-    attacker: float
-    unchanged: float
-    told: dict[str, float] | None
-
-    @property
-    def accuracy(self) -> float | None:
-        """What a receiver gets who reads the release in the best way."""
-        return None if self.told is None else max(self.told.values())
-
-
-@dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A tried space: its points, the ε at which the attacker meets the target, and the accuracy there."""
+    """A tried space: its rows, the ε at which the attacker meets the target, and the accuracy there."""
 
     space: Space
-    points: tuple[Point, ...]
+    rows: tuple[Row, ...]
     epsilon: float
     accuracy: float
 
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """What the attacker names at each ε, and what a receiver gets who reads the release in the best
+        way."""
+        return [(row.estimates["attacker"].value, best_accuracy(row)) for row in self.rows]
+
     def to_dict(self) -> dict[str, Any]:
         """Return the trial as JSON-ready data, without the space itself."""
+        points = [
+            {
+                "epsilon": setting.epsilon,
+                "attacker": found["attacker"].value,
+                "unchanged": found["unchanged"].value,
+                "told": {each.replace(" ", "_"): found[each].value for each in READINGS},
+            }
+            for setting, found in self.rows
+        ]
         numbers = {"epsilon": self.epsilon, "accuracy": self.accuracy}
-        return {**self.space.facts(), **numbers, "points": [asdict(point) for point in self.points]}
+        return {**self.space.facts(), **numbers, "points": points}
 
 
+def best_accuracy(row: Row) -> float:
+    """Return what a receiver gets who reads a release in the best way."""
+    return max(row.estimates[each].value for each in READINGS)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Search:
     """Brings spaces to one attacker. Of the ``labelled`` texts a receiver learns from the first ``learnt``,
-    and choices are made by the others. Leaving the ``with`` block removes the channels that were kept on the
-    disk, unless the search was interrupted."""
+    and choices are made by the others. What is measured is saved in the folder ``keep``."""
 
-    def __init__(
-        self,
-        mechanism: ChosenMechanism,
-        attacker: Named,
-        labelled: Texts,
-        learnt: int,
-        *,
-        reading: Way,
-        target: float,
-        quick: DecodingEffort,
-        thorough: DecodingEffort,
-    ) -> None:
-        blind, what = attacker.blind.share_of(reading), "kinds" if reading == "kinds" else "words"
-        if not attacker.blind.tries_of(reading):
-            raise TargetsNotMet(f"{what}: these texts hold none to name; match on something else")
-        if target <= blind:
-            asked = "kinds" if reading == "kinds" else "attacker"
-            problem = f"an attacker who sees nothing names {blind:.1%} of these {what}"
-            raise TargetsNotMet(f"{asked} = {target:g}: {problem}; ask for more than that")
-        self._mechanism, self._attacker, self._reading, self._target = mechanism, attacker, reading, target
-        self._not_found = f"no ε was found at which the attacker names {target:.1%} of the {what}"
-        self._labelled, self._learnt, self._quick, self._thorough = labelled, learnt, quick, thorough
-        self._known: dict[Space, list[Channel]] = {}
+    mechanism: ChosenMechanism
+    attacker: Named
+    labelled: Texts
+    learnt: int
+    reading: Way
+    target: float
+    quick: DecodingEffort
+    thorough: DecodingEffort
+    keep: Path | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        # After an error the same would happen again: only an interrupted search goes on from there.
-        if kind is None or issubclass(kind, DeniableError):
-            for space in self._known:
-                if space.dimension is not None:  # nobody else has channels of mapped spaces
-                    shutil.rmtree(space.embedding.work_folder("channels"), ignore_errors=True)
+    def __post_init__(self) -> None:
+        blind = self.attacker.blind.share_of(self.reading)
+        if not self.attacker.blind.tries_of(self.reading):
+            raise TargetsNotMet(f"{self._what}: these texts hold none to name; match on something else")
+        if self.target <= blind:
+            asked = "kinds" if self.reading == "kinds" else "attacker"
+            problem = f"an attacker who sees nothing names {blind:.1%} of these {self._what}"
+            raise TargetsNotMet(f"{asked} = {self.target:g}: {problem}; ask for more than that")
 
     def look(self, space: Space, *, report: Report | None = None) -> Trial:
         """Return how a space does at the target.
 
         :raises TargetsNotMet: if no ε brings the attacker there.
         """
-        self._known[space] = []  # should there be an error, there may be channels already
-        points, channels = self._curve(space, report)
-        self._known[space] = channels
-        attackers = np.maximum.accumulate([point.attacker for point in points])
-        above = int(np.searchsorted(attackers, self._target))
-        ends = [max(above - 1, 0), min(above, len(points) - 1)]
-        for place in set(ends):
-            points[place] = self._used(space, points[place], channels[place])
+        rows = self._curve(space, report)
+        attackers = np.maximum.accumulate([row.estimates["attacker"].value for row in rows])
+        above = int(np.searchsorted(attackers, self.target))
+        ends = [max(above - 1, 0), min(above, len(rows) - 1)]
 
         def at_target(values: list[float]) -> float:
-            return float(np.interp(self._target, attackers[ends], values))
+            return float(np.interp(self.target, attackers[ends], values))
 
-        epsilon = math.exp(at_target([math.log(points[place].epsilon) for place in ends]))
-        accuracy = at_target([points[place].accuracy or 0.0 for place in ends])
-        return Trial(space=space, points=tuple(points), epsilon=epsilon, accuracy=accuracy)
+        epsilon = math.exp(at_target([math.log(rows[place].setting.epsilon) for place in ends]))
+        accuracy = at_target([best_accuracy(rows[place]) for place in ends])
+        return Trial(space=space, rows=tuple(rows), epsilon=epsilon, accuracy=accuracy)
 
-    def complete(self, trial: Trial, steps: Steps) -> Trial:
-        """Return a trial with the accuracy at all its ε, for a curve."""
-        points = []
-        for point, channel in zip(trial.points, self._known[trial.space], strict=True):
-            points.append(self._used(trial.space, point, channel) if point.told is None else point)
-            steps.done()
-        return replace(trial, points=tuple(points))
-
-    def match(self, trial: Trial, *, report: Report | None = None) -> Channel:
-        """Return the channel at the largest ε tried at which the attacker, who knows it finely now, stays
-        within the target.
+    def match(self, trial: Trial, *, report: Report | None = None) -> Setting:
+        """Return the setting with the largest ε found at which the upper end of what the attacker names, who
+        knows the channel finely now, stays within the target.
 
         :raises TargetsNotMet: if there is none.
         """
-        around, within, made = trial.epsilon, None, 0
+        steps, blind = Steps(report, _STEPS_OF_A_MATCH), self.attacker.blind.share_of(self.reading)
+        at = lru_cache(maxsize=1)(lambda epsilon: self.setting(trial.space, epsilon))  # keeps its channel
+        epsilons = np.log([_LEAST, *(row.setting.epsilon for row in trial.rows), _MOST])
+        attackers = np.maximum.accumulate([blind, *(named for named, _ in trial.points), 1.0])
 
-        def is_beyond(epsilon: float) -> bool:
-            nonlocal within, made
-            part = None if report is None else part_of(report, made, _MADE_AROUND)
-            (channel,) = self._channels(trial.space, [epsilon], self._thorough, part)
-            made += 1
-            beyond = self._read(trial.space, channel).attacker > self._target
-            if not beyond:
-                within = channel
-            return beyond
+        def measure(epsilon: float, turn: int) -> Estimate:
+            if not turn:  # as the space was looked at
+                near = float(np.interp(math.log(epsilon), epsilons, attackers))
+                return Estimate(value=near, low=near, high=near, blind=blind)
+            named = self._named(self.thorough)
+            found = measured(named, at(epsilon), self.labelled, seed=_SEED + turn, keep=self.keep)
+            steps.done()
+            return found
 
-        for _ in range(_ROUNDS):
-            epsilons = [float(f"{around * step:.3g}") for step in _AROUND]
-            count = bisect_left(epsilons, True, key=is_beyond)
-            if within is not None and 0 < count < len(epsilons):
-                return within
-            around = epsilons[0] if not count else epsilons[-1] * 1.15
-        raise TargetsNotMet(f"{trial.space.name}: {self._not_found}")
+        what = f"{trial.space.name}: what the attacker names"
+        epsilon, _ = solve(measure, self.target, start=trial.epsilon, what=what)
+        return at(epsilon)
 
-    def release(self, space: Space, epsilon: float) -> Mechanism:
-        """Return the mechanism that releases in a space."""
-        return self._mechanism(space.embedding, epsilon=epsilon)
+    def setting(self, space: Space, epsilon: float) -> Setting:
+        """Return how text is released in a space."""
+        return Setting(embedding=space.embedding, mechanism=self.mechanism, epsilon=epsilon)
 
-    def draw(self, space: Space, epsilon: float, ids: Ids, *, seed: int) -> Ids:
-        """Return what words become in one draw each, always the same: the same texts give the same space."""
-        return Draws(self.release(space, epsilon), seed=seed).of_each(ids)
+    def channel(self, setting: Setting) -> Channel:
+        """Return the channel as the attacker and a receiver know it in the end."""
+        inputs = self.attacker.inputs(self.thorough.support)
+        return setting.channel(inputs, directions=self.thorough.directions)
 
-    def _curve(self, space: Space, report: Report | None) -> tuple[list[Point], list[Channel]]:
+    @property
+    def _what(self) -> str:
+        return "kinds" if self.reading == "kinds" else "words"
+
+    def _named(self, effort: DecodingEffort) -> NamedBy:
+        return NamedBy(
+            attacker=self.attacker, way=self.reading, directions=effort.directions, support=effort.support
+        )
+
+    def _measures(self) -> dict[str, Measure]:
+        inputs = self.attacker.inputs(self.quick.support)
+        told: dict[str, Measure] = {
+            reading: AccuracyOfLabels(
+                reading=reading,
+                effort=self.quick,
+                learnt=self.learnt,
+                inputs=inputs,
+                strength=_STRENGTH,
+            )
+            for reading in READINGS
+        }
+        return {"attacker": self._named(self.quick), "unchanged": ShareUnchanged(), **told}
+
+    def _curve(self, space: Space, report: Report | None) -> list[Row]:
         # An attacker names about as many words as stay unchanged, and more where many words are frequent.
         # Kinds it also names blindly.
-        share = self._target
-        if self._reading == "kinds":
-            blind = self._attacker.blind.kinds
+        share = self.target
+        if self.reading == "kinds":
+            blind = self.attacker.blind.kinds
             share = (share - blind) / (1.0 - blind)
         epsilons = self._between(space, 0.2 * share, min(1.6 * share, (1.0 + share) / 2.0))
         for _ in range(_ROUNDS):
-            channels = self._channels(space, epsilons, self._quick, report)
-            points = [self._read(space, channel, in_context=_WORDS_IN_CONTEXT) for channel in channels]
-            if points[0].attacker >= self._target:
+            settings = [self.setting(space, epsilon) for epsilon in epsilons]
+            rows = sweep(settings, self._measures(), self.labelled, seed=_SEED, keep=self.keep, report=report)
+            attackers = [row.estimates["attacker"].value for row in rows]
+            if attackers[0] >= self.target:
                 epsilons = [epsilon / 2.0 for epsilon in epsilons]
-            elif max(point.attacker for point in points) < self._target:
+            elif max(attackers) < self.target:
                 epsilons = [epsilon * 1.5 for epsilon in epsilons]
             else:
-                return points, channels
-        raise TargetsNotMet(f"{space.name}: {self._not_found}")
+                return rows
+        problem = f"no ε was found at which the attacker names {self.target:.1%} of the {self._what}"
+        raise TargetsNotMet(f"{space.name}: {problem}")
 
     def _between(self, space: Space, least: float, most: float) -> list[float]:
         """Return values of ε between those that leave these shares of the words unchanged."""
-        ids = self._attacker.texts.ids[:_WORDS_TO_BRACKET]
+        ids = self.attacker.texts.ids[:_WORDS_TO_BRACKET]
 
         def find(share: float) -> float:
             def is_below(epsilon: float) -> bool:
-                return float((self.draw(space, epsilon, ids, seed=0) == ids).mean()) < share
+                released = Draws(self.setting(space, epsilon).mechanism_at_epsilon, seed=0).of_each(ids)
+                return float((released == ids).mean()) < share
 
             return math.log(halve(_LEAST, _MOST, is_below, narrow=1.1))
 
         first, last = find(least), find(most)
         values: Floats = np.exp(np.linspace(first, max(last, first + 0.2), _VALUES))
         return [float(f"{value:.3g}") for value in values]
-
-    def _channels(
-        self, space: Space, epsilons: list[float], effort: DecodingEffort, report: Report | None
-    ) -> list[Channel]:
-        return make_channels(
-            space.embedding,
-            self._mechanism,
-            epsilons=epsilons,
-            inputs=self._attacker.inputs(effort.support),
-            directions=effort.directions,
-            keep=space.dimension is not None,  # others may use the channels of the embedding as it is
-            report=report,
-        )
-
-    def _read(self, space: Space, channel: Channel, *, in_context: int | None = None) -> Point:
-        ids = self._attacker.texts.ids
-        released = self.draw(space, channel.epsilon, ids, seed=1)
-        unchanged = float((released == ids).mean())
-        texts = None if in_context is None else self._attacker.first_texts(in_context)
-        named = self._attacker.success(self._reading, channel, released, texts=texts).share_of(self._reading)
-        return Point(epsilon=channel.epsilon, attacker=named, unchanged=unchanged, told=None)
-
-    def _used(self, space: Space, point: Point, channel: Channel) -> Point:
-        released = self.draw(space, point.epsilon, self._labelled.ids, seed=3)
-        version = Version(self._labelled.released(released, space.embedding), space.embedding, channel)
-        shares = tell_labels(version, self._learnt)
-        return replace(point, told={name.replace(" ", "_"): share for name, share in shares.items()})

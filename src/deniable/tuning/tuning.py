@@ -12,14 +12,16 @@ from typing import Unpack
 import numpy as np
 
 from deniable.arrays import Ids
+from deniable.atomic import make_folder
 from deniable.audit.named import WAYS, Named, Way
 from deniable.calibration import Targets, calibrate
 from deniable.calibration.choice import evaluate
-from deniable.channel.channel import Channel
+from deniable.channel.draws import Draws
 from deniable.decoding.ngrams import Bigrams, read_bigrams
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import InvalidParameter
+from deniable.measures.catalogue import Setting
 from deniable.measures.texts import Texts, join_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.parameters import validated_count, validated_share
@@ -43,7 +45,6 @@ from deniable.tuning.search import (
     READINGS,
     THOROUGH,
     Search,
-    Space,
     Trial,
     best_reading,
     make_spaces,
@@ -170,40 +171,32 @@ def tune(
     )
     model = None if public is None else read_bigrams(space, public)
     attacker, kinds = _make_attacker(space, cut, parts, settings.attacked_words, model)
-    labelled = cut.take(np.concatenate([parts.learn, parts.choose]))
-    quick, thorough = settings.quick, settings.thorough
     search = Search(
-        mechanism,
-        attacker,
-        labelled,
-        len(parts.learn),
+        mechanism=mechanism,
+        attacker=attacker,
+        labelled=cut.take(np.concatenate([parts.learn, parts.choose])),
+        learnt=len(parts.learn),
         reading=reading_of,
         target=settings.attacker,
-        quick=quick,
-        thorough=thorough,
+        quick=settings.quick,
+        thorough=settings.thorough,
+        keep=space.work_folder("measured"),
     )
-    with search:
-        work = _parts(report, len(spaces) + 3)
-        plain, *shaped = [search.look(each, report=next(work)) for each in spaces]
-        best = max(shaped, key=lambda trial: trial.accuracy)
-        reduced = search.look(reduced_beside(best.space, space), report=next(work))
-        warnings += _not_worth_it(best, (plain, reduced))
-        matched = {trial.space: search.match(trial, report=next(work)) for trial in (best, plain)}
-        steps = Steps(measure_report, 3 * len(best.points) + 2 + (1 + len(also)) * 2 * (1 + settings.runs))
-        drawn = {trial.space: search.complete(trial, steps) for trial in (plain, reduced, best)}
-        measure = _Measurement(
-            search=search,
-            attacker=attacker,
-            cut=cut,
-            parts=parts,
-            runs=settings.runs,
-            matched=matched,
-            steps=steps,
-        )
-        attacks = [measure.attack(each) for each in matched]
-        named = {label_column: cut.labels, **found.others}
-        label, *others = [measure.attribute(name, values) for name, values in named.items()]
-        samples = measure.samples()
+    make_folder(space.work_folder("measured"))
+    work = _parts(report, len(spaces) + 3)
+    plain, *shaped = [search.look(each, report=next(work)) for each in spaces]
+    best = max(shaped, key=lambda trial: trial.accuracy)
+    reduced = search.look(reduced_beside(best.space, space), report=next(work))
+    warnings += _not_worth_it(best, (plain, reduced))
+    matched = [search.match(trial, report=next(work)) for trial in (best, plain)]
+    steps = Steps(measure_report, 2 + (1 + len(also)) * 2 * (1 + settings.runs))
+    measure = _Measurement(
+        search=search, cut=cut, parts=parts, runs=settings.runs, matched=matched, steps=steps
+    )
+    attacks = [measure.attack(each) for each in matched]
+    named = {label_column: cut.labels, **found.others}
+    label, *others = [measure.attribute(name, values) for name, values in named.items()]
+    samples = measure.samples()
     return TuningFindings(
         source=found.public.source,
         sha256=found.public.sha256,
@@ -213,15 +206,15 @@ def tune(
         reading=reading_of,
         target=settings.attacker,
         space=best.space,
-        epsilon=matched[best.space].epsilon,
-        epsilon_as_it_is=matched[plain.space].epsilon,
+        epsilon=matched[0].epsilon,
+        epsilon_as_it_is=matched[1].epsilon,
         label=label,
         others=tuple(others),
         kinds=kinds.in_words(),
         blind=attacker.blind,
         shaped=attacks[0],
         as_it_is=attacks[1],
-        tried=tuple(drawn.get(trial.space, trial) for trial in (plain, reduced, *shaped)),
+        tried=(plain, reduced, *shaped),
         samples=samples,
         counts=Counts(
             texts=len(cut),
@@ -233,8 +226,8 @@ def tune(
             attacked_words=len(attacker.texts.ids),
             unknown=float((attacker.texts.ids == space.unknown_id).mean()),
         ),
-        quick=quick,
-        thorough=thorough,
+        quick=settings.quick,
+        thorough=settings.thorough,
         runs=settings.runs,
         warnings=warnings,
     )
@@ -242,24 +235,22 @@ def tune(
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _Measurement:
-    """Measures the two ``matched`` spaces on the texts that had no say in the choice."""
+    """Measures the ``matched`` settings, shaped and as it is, on the texts that had no say in the choice."""
 
     search: Search
-    attacker: Named
     cut: Texts
     parts: Parts
     runs: int
-    matched: dict[Space, Channel]
+    matched: Sequence[Setting]
     steps: Steps
 
-    def attack(self, space: Space) -> AttackFinding:
+    def attack(self, setting: Setting) -> AttackFinding:
         """Return what the attacker names in a release of all texts but those that the space was shaped by."""
-        channel = self.matched[space]
-        released = self.search.draw(space, channel.epsilon, self.attacker.texts.ids, seed=2)
+        attacker, channel = self.search.attacker, self.search.channel(setting)
+        released = Draws(setting.mechanism_at_epsilon, seed=2).of_each(attacker.texts.ids)
         self.steps.done()
         return AttackFinding(
-            alone=self.attacker.alone(channel, released),
-            in_context=self.attacker.in_context(channel, released),
+            alone=attacker.alone(channel, released), in_context=attacker.in_context(channel, released)
         )
 
     def attribute(self, name: str, values: Sequence[str]) -> AttributeFinding:
@@ -287,17 +278,14 @@ class _Measurement:
                 accuracy=float(np.mean(scores)), lowest=min(scores), highest=max(scores), reading=reading
             )
 
-        def released_in(space: Space) -> Callable[[Texts], Version]:
-            channel = self.matched[space]
-            mechanism = self.search.release(space, channel.epsilon)
-
+        def released_by(setting: Setting) -> Callable[[Texts], Version]:
             def released(texts: Texts) -> Version:
                 self.steps.done()
-                return release_texts(texts, mechanism, channel)
+                return release_texts(texts, setting.mechanism_at_epsilon, self.search.channel(setting))
 
             return released
 
-        shaped, as_it_is = (read(released_in(space), READINGS, self.runs) for space in self.matched)
+        shaped, as_it_is = (read(released_by(each), READINGS, self.runs) for each in self.matched)
         *_, plain = self.matched
         return replace(
             found,
@@ -311,8 +299,10 @@ class _Measurement:
         """Return some public texts with what they became."""
         short = [i for i in self.parts.judge.tolist() if 5 <= self.cut.lengths[i] <= _LONGEST_SAMPLE]
         texts = take_texts(self.cut, np.array(short[:_SAMPLES], dtype=np.int64))
-        mechanisms = (self.search.release(space, channel.epsilon) for space, channel in self.matched.items())
-        versions = (texts, *(release_texts(texts, mechanism).texts for mechanism in mechanisms))
+        versions = (
+            texts,
+            *(release_texts(texts, setting.mechanism_at_epsilon).texts for setting in self.matched),
+        )
         return tuple(
             Sample(*map(" ".join, each)) for each in zip(*(each.words for each in versions), strict=True)
         )

@@ -182,11 +182,15 @@ class Accuracy:
 
 @dataclass(frozen=True, kw_only=True)
 class AccuracyOfLabels:
-    """The measure: the share of labels predicted by somebody who has released text only, learns from three
-    quarters of it and judges the rest."""
+    """The measure: the share of labels predicted by somebody who has released text only, learns from the
+    first ``learnt`` texts, or from three quarters of all, and judges the rest. ``inputs`` are the words that
+    may have gone in; without them those that ``effort`` says."""
 
     reading: Reading = AS_RELEASED
     effort: DecodingEffort = field(default_factory=DecodingEffort)
+    learnt: int | None = None
+    inputs: Ids | None = None
+    strength: float = 10.0
 
     def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:
         """Return the share in one release of the texts. The noise is from the seed, for measuring in memory
@@ -195,19 +199,20 @@ class AccuracyOfLabels:
         :raises InvalidParameter: if the texts have no two labels with two texts or more.
         """
         names, labels = np.unique(np.array(texts.labels, dtype=str), return_inverse=True)
-        if len(names) < 2 or np.bincount(labels).min() < 2:
+        if len(names) < 2 or (self.learnt is None and np.bincount(labels).min() < 2):
             raise InvalidParameter(
                 "texts", f"{len(names)} labels", "need two labels or more, each of two texts or more"
             )
-        learnt, judged = stratified_split(labels, 0.25, seed=seed)
+        if self.learnt is None:
+            learnt, judged = stratified_split(labels, 0.25, seed=seed)
+        else:
+            learnt, judged = np.split(np.arange(len(texts)), [self.learnt])
         ids = Draws(setting.mechanism_at_epsilon, seed=seed).of_each(texts.ids)
         released = Version(texts.released(ids, setting.embedding), setting.embedding)
         if self.reading in ("decoded", "decoded mean vectors"):
-            released.channel = open_channel_of(
-                setting.embedding, setting.mechanism, setting.epsilon, self.effort, [released]
-            )
+            released.channel = self._channel(setting, released)
         original = Version(texts, setting.embedding)
-        accuracy = Accuracy(original, labels, learnt, judged, reading=self.reading)
+        accuracy = Accuracy(original, labels, learnt, judged, reading=self.reading, strength=self.strength)
         right = (accuracy.told(released, ["both"])["both"] == labels[judged]).astype(np.float64)
         low, high = ends_of_mean(right)
         blind = float((labels[judged] == np.bincount(labels[learnt]).argmax()).mean())
@@ -218,6 +223,11 @@ class AccuracyOfLabels:
             blind=blind,
             statement=f"labels told, {self.reading}",
         )
+
+    def _channel(self, setting: Setting, released: Version) -> Channel:
+        if self.inputs is not None:
+            return setting.channel(self.inputs, directions=self.effort.directions)
+        return open_channel_of(setting.embedding, setting.mechanism, setting.epsilon, self.effort, [released])
 
 
 def stratified_split(labels: Ids, held_out: float, *, seed: int) -> tuple[Ids, Ids]:

@@ -27,7 +27,6 @@ from deniable.lab.comparison import (
     ComparisonSettings,
     Target,
     compare_mechanisms,
-    comparison,
     read_comparison,
 )
 from deniable.lab.comparison.comparison import Space, comparable_mechanisms, name_of, some_words
@@ -42,6 +41,8 @@ from deniable.lab.comparison.words import (
     received,
     spaces_table,
 )
+from deniable.measures.catalogue import Setting
+from deniable.measures.estimate import Estimate
 from deniable.measures.texts import Texts
 from deniable.mechanisms.catalogue import ChosenMechanism, parse_mechanism
 from deniable.records.reading import LabelledTexts
@@ -79,6 +80,10 @@ def space(settings: ComparisonSettings = SETTINGS, keep: Path | None = None) -> 
     return Space(ring(), task(ring()), task(ring(), seed=1), settings, keep=keep)
 
 
+def at(embedding: Embedding, epsilon: float) -> Setting:
+    return Setting(embedding=embedding, mechanism=SANTEXT, epsilon=epsilon)
+
+
 def mean(row: Row, field: str) -> float:
     return float(getattr(row, field).mean)
 
@@ -98,7 +103,7 @@ def test_saved_numbers_are_measured_once_and_damaged_or_older_ones_again(
         file.write_text("{")
     assert rows()[0].epsilon == first[0].epsilon
     assert len(set(MADE)) > 1
-    monkeypatch.setattr(comparison, "_FORMAT", 0)
+    monkeypatch.setattr("deniable.measures.sweep._FORMAT", 0)
     assert rows()[0].epsilon == first[0].epsilon
     assert len(set(MADE)) > 1, "what another version measured may be wrong"
 
@@ -134,7 +139,8 @@ def test_a_mechanism_that_cannot_be_brought_there_says_why(tmp_path: Path) -> No
 
 
 def test_a_reading_that_never_rises_to_the_target_ends_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Space, "_read", lambda *_: (0.1, 0.001))
+    flat = Estimate(value=0.1, low=0.1, high=0.1, blind=0.0)
+    monkeypatch.setattr(Space, "_measure", lambda *_: lambda *_, **__: flat)
     with pytest.raises(TargetsNotMet):
         space()._solve(ChosenMechanism(), Target(reading="average", value=0.5))
 
@@ -194,14 +200,14 @@ def test_decoding_helps_where_released_forms_mix() -> None:
     embedding = two_clouds()
     learn, test = (rows_of(sided_rows(count), embedding) for count in (100, 80))
     settings = replace(FEW, decoding=DecodingEffort(support=1_000, directions=50))
-    worth = Space(embedding, learn, test, settings)._worth(SANTEXT, MIXING)
+    worth = Space(embedding, learn, test, settings)._worth(at(embedding, MIXING))
     assert max(worth["as_released"]["both"].mean, worth["as_released"]["test"].mean) < 0.9
     assert min(share.mean for share in worth["decoded"].values()) > 0.95
 
 
 def test_where_nothing_changed_all_readings_are_those_of_the_original() -> None:
     settings = replace(FEW, decoding=DecodingEffort(support=40, directions=50))
-    worth = space(settings)._worth(SANTEXT, 1e6)
+    worth = space(settings)._worth(at(ring(), 1e6))
     for shares in (worth["as_released"], worth["decoded"], worth["on_vectors"]):
         assert {share.mean for share in shares.values()} == {1.0}
     assert space(settings).original("mean vectors") == 1.0

@@ -20,32 +20,45 @@ from deniable.embeddings.kinds import Kinds, make_kinds
 from deniable.errors import InvalidParameter, UnusableAuditData
 from deniable.lab.comparison.readings import (
     ReadingEffort,
+    Sample,
+    SampleUnchanged,
     kinds_by_spelling,
     make_sample,
     most_exposed,
     read_context,
-    read_unchanged,
 )
 from deniable.measures.catalogue import Setting
-from deniable.measures.texts import cut_texts
+from deniable.measures.estimate import Estimate
+from deniable.measures.texts import Texts, cut_texts
 from deniable.mechanisms.catalogue import ChosenMechanism
-from deniable.mechanisms.multivariate import Multivariate
-from deniable.mechanisms.randomized_response import RandomizedResponse
 from deniable.mechanisms.santext import SanText
 
 SANTEXT = ChosenMechanism(name="santext")
 STANDARD_ERRORS = 5.0  # two-sided level below 1e-6
 JUDGED = 20_000
 WORDS = 60
+NO_TEXTS = Texts(ids=np.zeros(0, dtype=np.int64), offsets=np.zeros(1, dtype=np.int64))
 COUNTS = {"w0": 900, "w1": 500, "w5": 700, "w20": 1_200, "w25": 300, "w30": 400}
 TEXT = [" ".join([word] * count) for word, count in COUNTS.items()]
+
+
+def unchanged(
+    mechanism: str, epsilon: float, sample: Sample, *, draws: int, seed: int = 3
+) -> tuple[Estimate, Estimate]:
+    """Return the average N_w, and that of the most exposed words."""
+    setting = Setting(embedding=sample.embedding, mechanism=ChosenMechanism(name=mechanism), epsilon=epsilon)
+    average, worst = (
+        SampleUnchanged(sample=sample, draws=draws, exposed=exposed)(setting, NO_TEXTS, seed=seed)
+        for exposed in (False, True)
+    )
+    return average, worst
 
 
 def test_a_mechanism_that_changes_nothing_is_read_as_one_everywhere() -> None:
     embedding = ring()
     sample = sample_of(embedding)
-    found = read_unchanged(Multivariate(embedding, epsilon=1e6), sample, draws=30, seed=3)
-    assert (found["average"], found["worst"]) == (1.0, 1.0)
+    average, worst = unchanged("multivariate", 1e6, sample, draws=30)
+    assert (average.value, worst.value) == (1.0, 1.0)
     setting = Setting(embedding=embedding, epsilon=1e6)
     shares = read_named(sample.adversary(JUDGED), setting, "named", directions=10, seed=1)
     assert (shares.words, shares.judged) == (1.0, JUDGED)
@@ -54,9 +67,8 @@ def test_a_mechanism_that_changes_nothing_is_read_as_one_everywhere() -> None:
 def test_an_output_that_says_nothing_leaves_the_adversary_with_the_prior() -> None:
     embedding = ring()
     sample = sample_of(embedding)
-    mechanism = RandomizedResponse(embedding, epsilon=1e-6)
-    found = read_unchanged(mechanism, sample, draws=300, seed=3)
-    assert abs(found["average"] - 1 / 40) < STANDARD_ERRORS * found["average error"]
+    average, _ = unchanged("randomized-response", 1e-6, sample, draws=300)
+    assert abs(average.value - 1 / 40) < STANDARD_ERRORS * average.error
     setting = Setting(
         embedding=embedding, mechanism=ChosenMechanism(name="randomized-response"), epsilon=1e-6
     )
@@ -81,21 +93,17 @@ def test_unknown_words_are_never_unchanged_and_the_adversary_may_name_them() -> 
     embedding = ring()
     text = np.repeat([1, 2, 3, embedding.unknown_id], [1000, 1000, 1000, 2000])
     sample = make_sample(embedding, text, words=2000, seed=0)
-    found = read_unchanged(Multivariate(embedding, epsilon=1e6), sample, draws=30, seed=0)
+    average, _ = unchanged("multivariate", 1e6, sample, draws=30, seed=0)
     unknown = sample.shares[sample.ids == embedding.unknown_id].sum()
-    assert found["average"] == pytest.approx(1.0 - unknown)
+    assert average.value == pytest.approx(1.0 - unknown)
     setting = Setting(embedding=embedding, mechanism=SANTEXT, epsilon=1e-6)
     shares = read_named(sample.adversary(JUDGED), setting, "named", directions=10, seed=1)
     assert shares.words == pytest.approx(unknown, abs=1e-3)
 
 
 def test_luck_in_the_draws_does_not_look_like_exposure() -> None:
-    embedding = ring()
-    found = read_unchanged(
-        RandomizedResponse(embedding, epsilon=3.0), sample_of(embedding), draws=300, seed=3
-    )
-    errors = found["worst error"] + found["average error"]
-    assert abs(found["worst"] - found["average"]) < STANDARD_ERRORS * errors
+    average, worst = unchanged("randomized-response", 3.0, sample_of(ring()), draws=300)
+    assert abs(worst.value - average.value) < STANDARD_ERRORS * (worst.error + average.error)
 
 
 def test_the_most_exposed_words_fill_their_part_of_the_text() -> None:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import cached_property
-from hashlib import blake2b
 from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from deniable.atomic import read_plain_file, write_whole
-from deniable.audit.named import Named
+from deniable.audit.named import Named, NamedBy
 from deniable.audit.results import summarise_embedding
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds, make_kinds
-from deniable.errors import InvalidParameter, RecordError, TargetsNotMet, UnusableAuditData
+from deniable.errors import InvalidParameter, TargetsNotMet, UnusableAuditData
 from deniable.lab.comparison.readings import (
     ATTACKERS,
     TARGETS,
@@ -28,17 +25,18 @@ from deniable.lab.comparison.readings import (
     ComparisonSettings,
     Name,
     PublicContext,
+    ReadingEffort,
+    SampleUnchanged,
     Target,
     kinds_by_spelling,
     make_sample,
     mean_distance,
-    read_attacker,
     read_context,
-    read_unchanged,
 )
 from deniable.lab.comparison.results import ComparisonResult, MeanAndSpread, PrivacyReadings, Row, SpaceCounts
-from deniable.measures.catalogue import Setting
+from deniable.measures.catalogue import Measure, Setting
 from deniable.measures.estimate import Estimate, meet
+from deniable.measures.sweep import measured, saved, sweep
 from deniable.measures.texts import Texts, cut_texts, join_texts
 from deniable.mechanisms.catalogue import CATALOGUE, ChosenMechanism, checked_options, entry_of
 from deniable.noise.randomness import SecureRandomness
@@ -54,10 +52,6 @@ _LEAST, _MOST, _START = 1e-6, 1e4, 4.0
 """Where ε is looked for: far down, because ε may be a rate per place of a list of words. Beyond these nothing
 changes any more."""
 _STRENGTH = 1.0
-_LONGEST_FILE = 1 << 24
-_FORMAT = 3
-"""To be raised when a measurement comes out differently than before: what was saved then is measured
-again."""
 
 
 def compare_mechanisms(
@@ -162,8 +156,6 @@ class Space:
         keep: Path | None = None,
         report: Report | None = None,
     ) -> None:
-        if keep is not None:
-            keep.mkdir(parents=True, exist_ok=True)
         self._embedding, self.learn, self.test, self._settings = embedding, learn, test, settings
         self.public, self._kinds, self._keep, self._report = public, kinds, keep, report
         self._original = Version(join_texts(learn, test), embedding)
@@ -198,28 +190,39 @@ class Space:
         for target in self._settings.targets:
             row = Row(mechanism=name_of(mechanism), reading=target.reading, target=target.value)
             try:
-                epsilon, estimate = self._solve(chosen, target)
+                setting, estimate = self._solve(chosen, target)
             except TargetsNotMet as error:
                 yield replace(row, problem=str(error))
                 continue
+            effort, seed = self._turn(1)
             base: tuple[Name, ...] = ("average", "worst", "adversary")
-            readings = {name: self._read(chosen, name, epsilon, 1) for name in base}
-            readings[target.reading] = estimate.value, estimate.high - estimate.value
-            values = {str(name): value for name, (value, _) in readings.items()}
-            errors = {str(name): error for name, (_, error) in readings.items()}
-            reached = PrivacyReadings(epsilon=epsilon, errors=errors, **values)
-            yield replace(row, epsilon=epsilon, reached=reached, **self._worth(chosen, epsilon))
+            others = {str(name): self._measure(name, effort) for name in base if name != target.reading}
+            ((_, found),) = sweep([setting], others, self._original.texts, seed=seed, keep=self._keep)
+            found[target.reading] = estimate
+            reached = PrivacyReadings(
+                epsilon=setting.epsilon,
+                errors={name: each.error for name, each in found.items()},
+                **{name: each.value for name, each in found.items()},
+            )
+            yield replace(row, epsilon=setting.epsilon, reached=reached, **self._worth(setting))
 
-    def _solve(self, chosen: ChosenMechanism, target: Target) -> tuple[float, Estimate]:
+    def _solve(self, chosen: ChosenMechanism, target: Target) -> tuple[Setting, Estimate]:
         def measure(epsilon: float, turn: int) -> Estimate:
             if not _LEAST <= epsilon <= _MOST:
                 ask, end = ("less", "above") if epsilon > _MOST else ("more", "below")
                 raise TargetsNotMet(f"never {end} {target.value:g} at any ε: ask for {ask}")
-            value, error = self._read(chosen, target.reading, epsilon, turn)
-            return Estimate(value=value, low=value - error, high=value + error, blind=0.0)
+            effort, seed = self._turn(turn)
+            return measured(
+                self._measure(target.reading, effort),
+                Setting(embedding=self._embedding, mechanism=chosen, epsilon=epsilon),
+                self._original.texts,
+                seed=seed,
+                keep=self._keep,
+            )
 
         within = TOLERANCE[target.reading]
-        return meet(measure, target.value, within=within, start=_START, what="the reading")
+        epsilon, estimate = meet(measure, target.value, within=within, start=_START, what="the reading")
+        return Setting(embedding=self._embedding, mechanism=chosen, epsilon=epsilon), estimate
 
     @cached_property
     def _attacker(self) -> Named:
@@ -230,47 +233,31 @@ class Space:
             kinds_of=None if self._kinds is None else kinds_by_spelling(*self._kinds),
         )
 
-    def _read(self, chosen: ChosenMechanism, reading: Name, epsilon: float, turn: int) -> tuple[float, float]:
-        """Return one reading and its standard error: quickly in turn 0, else thoroughly from draws of its
-        own."""
+    def _turn(self, turn: int) -> tuple[ReadingEffort, int]:
+        """Return how much is drawn, and its seed: quickly in turn 0, else thoroughly from other draws."""
         settings = self._settings
-        effort, seed = settings.quick if turn == 0 else settings.thorough, settings.seed + 1 + turn
-        setting = Setting(embedding=self._embedding, mechanism=chosen, epsilon=epsilon)
-        unchanged, of_sample = reading in ("average", "worst"), reading == "adversary"
+        return settings.thorough if turn else settings.quick, settings.seed + 1 + turn
 
-        def measure() -> dict[str, float]:
-            if unchanged:
-                return read_unchanged(
-                    setting.mechanism_at_epsilon, self.sample, draws=effort.draws, seed=seed
-                )
-            attacker = self.sample.adversary(effort.judged) if of_sample else self._attacker
-            way: Any = "named" if of_sample else reading
-            return read_attacker(attacker, setting, reading, way, directions=effort.directions, seed=seed)
+    def _measure(self, reading: Name, effort: ReadingEffort) -> Measure:
+        if reading == "average" or reading == "worst":
+            return SampleUnchanged(sample=self.sample, draws=effort.draws, exposed=reading == "worst")
+        if reading == "adversary":
+            return NamedBy(attacker=self.sample.adversary(effort.judged), directions=effort.directions)
+        return NamedBy(attacker=self._attacker, way=reading, directions=effort.directions)
 
-        known: dict[str, Any] = dict(self._digests)
-        if unchanged or of_sample:
-            text = self._digests["learn"]
-            known = {"sample": {"words": settings.words, "seed": settings.seed, "text": text}}
-        elif reading != "named" and self.public is not None:
-            known["public"] = self.public.digest
-        if reading == "kinds" and self._kinds is not None:
-            known["kinds"] = _digest(self._kinds[1].of.tobytes())
-        what = "unchanged" if unchanged else reading
-        measured = self._saved(chosen, epsilon, what, measure, **known, effort=asdict(effort), seed=seed)
-        return measured[reading], measured[f"{reading} error"]
-
-    def _worth(self, chosen: ChosenMechanism, epsilon: float) -> dict[str, Any]:
-        """Return what text released at ε is good for, as the fields of a row."""
+    def _worth(self, setting: Setting) -> dict[str, Any]:
+        """Return what text released by a setting is good for, as the fields of a row."""
         settings = self._settings
-        decoding = None if settings.decoding is None else asdict(settings.decoding)
-        how = {**self._digests, "decoding": decoding, "runs": settings.runs}
-        measured: list[dict[str, float]] = self._saved(
-            chosen, epsilon, "releases", lambda: self._measure_releases(chosen, epsilon), **how
+        runs: list[dict[str, float]] = saved(
+            self._keep,
+            lambda: self._measure_releases(setting),
+            *(setting, "releases", self._original.texts, len(self.learn), self.sample),
+            *(settings.decoding, settings.runs),
         )
-        means = {name: MeanAndSpread.of([run[name] for run in measured]) for name in measured[0]}
+        means = {name: MeanAndSpread.of([run[name] for run in runs]) for name in runs[0]}
         worth: dict[str, Any] = {name: means[name] for name in ("unchanged", "distance")}
         worth |= {"accuracy": means["released train"], "on_released": means["released both"]}
-        worth["words_per_second"] = min(run["words per second"] for run in measured)
+        worth["words_per_second"] = min(run["words per second"] for run in runs)
         if settings.decoding is not None:
             worth["as_released"] = {place: means[f"released {place}"] for place in PLACES}
             worth["decoded"] = {place: means[f"decoded {place}"] for place in PLACES}
@@ -278,22 +265,27 @@ class Space:
             worth["on_vectors"] = vectors
         return worth
 
-    def _measure_releases(self, chosen: ChosenMechanism, epsilon: float) -> list[dict[str, float]]:
-        mechanism, decoding = chosen(self._embedding, epsilon=epsilon), self._settings.decoding
+    def _measure_releases(self, setting: Setting) -> list[dict[str, float]]:
+        mechanism, decoding = setting.mechanism_at_epsilon, self._settings.decoding
         texts, before = self._original.texts, self.learn.ids
         mechanism.perturb(before[:1], SecureRandomness())  # what it prepares on first use is not its speed
-        versions, measured = [], []
+        versions, runs = [], []
         for _ in range(self._settings.runs):
             started = time.perf_counter()
             versions.append(release_texts(texts, mechanism))
             seconds = max(time.perf_counter() - started, 1e-9)
-            measured.append({"words per second": len(texts.ids) / seconds})
+            runs.append({"words per second": len(texts.ids) / seconds})
         channel = None
         if decoding is not None:
             channel = open_channel_of(
-                self._embedding, chosen, epsilon, decoding, versions, report=self._report
+                self._embedding,
+                setting.mechanism,
+                setting.epsilon,
+                decoding,
+                versions,
+                report=self._report,
             )
-        for version, run in zip(versions, measured, strict=True):
+        for version, run in zip(versions, runs, strict=True):
             after = version.texts.ids[: len(before)]
             run["unchanged"] = float((after == before).mean())
             run["distance"] = mean_distance(self._embedding, before, after) / self.sample.typical
@@ -305,7 +297,7 @@ class Space:
             for name, reading in readings.items():
                 for place, share in self._accuracy(reading).shares(version).items():
                     run[f"{name} {place}"] = share
-        return measured
+        return runs
 
     def _accuracy(self, reading: Reading) -> Accuracy:
         """Return what learns from the texts to learn from, in one reading, and judges the others."""
@@ -316,44 +308,6 @@ class Space:
                 self._original, labels, learnt, judged, reading=reading, strength=_STRENGTH
             )
         return self._accuracies[reading]
-
-    @cached_property
-    def _digests(self) -> dict[str, str]:
-        def of(texts: Texts) -> str:
-            lines = (f"{label}\t{' '.join(w)}\n" for label, w in zip(texts.labels, texts.words, strict=True))
-            return _digest("".join(lines).encode())
-
-        return {"learn": of(self.learn), "test": of(self.test)}
-
-    def _saved(self, chosen: ChosenMechanism, epsilon: float, what: str, measure: Any, **more: object) -> Any:
-        """Return what was measured for exactly this, now or before. No text is saved, only numbers."""
-        if self._keep is None:
-            return measure()
-        parameters = dict(chosen(self._embedding, epsilon=1.0).guarantee.parameters)
-        key = {
-            "format": _FORMAT,
-            "embedding": self._embedding.fingerprint,
-            "mechanism": {"name": chosen.name, "parameters": parameters},
-            "epsilon": epsilon,
-            "what": what,
-            **more,
-        }
-        written = json.dumps(key, sort_keys=True, ensure_ascii=False)
-        path = self._keep / f"{_digest(written.encode())}.json"
-        try:
-            file = read_plain_file(path, longest=_LONGEST_FILE, what="measurement", error=RecordError)
-            saved = json.loads(file)
-            if saved["key"] == json.loads(written):
-                return saved["measured"]
-        except (RecordError, ValueError, KeyError, TypeError, RecursionError):
-            pass
-        measured = measure()
-        write_whole(path, json.dumps({"key": key, "measured": measured}, ensure_ascii=False))
-        return measured
-
-
-def _digest(content: bytes) -> str:
-    return blake2b(content, digest_size=16).hexdigest()
 
 
 def comparable_mechanisms() -> tuple[list[ChosenMechanism], dict[str, str]]:

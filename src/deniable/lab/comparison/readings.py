@@ -24,7 +24,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from hashlib import blake2b
 from pathlib import Path
 from typing import Literal
 
@@ -32,15 +31,15 @@ import numpy as np
 
 from deniable.arrays import Floats, Ids
 from deniable.audit.inversion.text import digest_of
-from deniable.audit.named import WAYS, Named, Way, read_named, standard_error
+from deniable.audit.named import WAYS, Named, Way
 from deniable.channel.distribution import binomial_error
 from deniable.channel.draws import Draws
 from deniable.decoding.ngrams import Bigrams, PairCounts
 from deniable.embeddings.embedding import Embedding
 from deniable.embeddings.kinds import Kinds
 from deniable.errors import InvalidParameter, UnusableAuditData
-from deniable.interfaces import Mechanism
 from deniable.measures.catalogue import Setting
+from deniable.measures.estimate import Estimate
 from deniable.measures.texts import Texts
 from deniable.parameters import validated_count
 from deniable.utility.accuracy import DecodingEffort
@@ -185,29 +184,28 @@ def mean_distance(embedding: Embedding, before: Ids, after: Ids) -> float:
     return total / len(before)
 
 
-def read_unchanged(mechanism: Mechanism, sample: Sample, *, draws: int, seed: int) -> dict[str, float]:
-    """Return the readings ``average`` and ``worst`` with their standard errors. The most exposed words are
-    chosen on one half of the draws and judged on the other, so that luck does not look like exposure."""
-    outputs = Draws(mechanism, seed=seed).of_each(np.repeat(sample.ids, draws)).reshape(-1, draws)
-    stayed = outputs == sample.ids[:, None]
-    halves = [stayed[:, half::2].mean(axis=1) for half in (0, 1)]
-    exposed = [most_exposed(half, sample.shares) for half in halves]
-    variances = np.square(binomial_error(stayed.sum(axis=1), draws))
-    return {
-        "average": float(sample.shares @ stayed.mean(axis=1)),
-        "worst": float(exposed[0] @ halves[1] + exposed[1] @ halves[0]) / 2,
-        "average error": float(np.sqrt(sample.shares**2 @ variances)),
-        "worst error": float(np.sqrt(((exposed[0] + exposed[1]) / 2) ** 2 @ variances)),
-    }
+@dataclass(frozen=True, kw_only=True)
+class SampleUnchanged:
+    """The measure ``average``, or ``worst`` if only the most ``exposed`` words count. These are chosen on one
+    half of the draws and judged on the other, so that luck does not look like exposure."""
 
+    sample: Sample
+    draws: int
+    exposed: bool = False
 
-def read_attacker(
-    attacker: Named, setting: Setting, reading: str, way: Way, *, directions: int, seed: int
-) -> dict[str, float]:
-    """Return what an attacker names in one way, with its standard error."""
-    shares = read_named(attacker, setting, way, directions=directions, seed=seed)
-    share = shares.share_of(way)
-    return {reading: share, f"{reading} error": standard_error(share, shares.tries_of(way))}
+    def __call__(self, setting: Setting, texts: Texts, *, seed: int = 0) -> Estimate:  # noqa: ARG002 - it has words of its own
+        """Return the share of the words of the sample that stay unchanged."""
+        ids, weights = self.sample.ids, self.sample.shares
+        outputs = Draws(setting.mechanism_at_epsilon, seed=seed).of_each(np.repeat(ids, self.draws))
+        stayed = outputs.reshape(-1, self.draws) == ids[:, None]
+        share = float(weights @ stayed.mean(axis=1))
+        if self.exposed:
+            halves = [stayed[:, half::2].mean(axis=1) for half in (0, 1)]
+            first, second = (most_exposed(half, self.sample.shares) for half in halves)
+            share, weights = float(first @ halves[1] + second @ halves[0]) / 2, (first + second) / 2
+        variances = np.square(binomial_error(stayed.sum(axis=1), self.draws))
+        error = float(np.sqrt(weights**2 @ variances))
+        return Estimate.of_share(share, error, blind=0.0, statement="words of the text released unchanged")
 
 
 def most_exposed(unchanged: Floats, shares: Floats, part: float = EXPOSED) -> Floats:
@@ -233,12 +231,11 @@ def kinds_by_spelling(embedding: Embedding, kinds: Kinds) -> Callable[[list[str]
 
 @dataclass(frozen=True, kw_only=True)
 class PublicContext:
-    """Which words follow one another in a public text, how many documents were left out, and its digest."""
+    """Which words follow one another in a public text, and how many documents were left out."""
 
     source: str
     bigrams: Bigrams = field(repr=False)
     left_out: int
-    digest: str
 
     @property
     def summary(self) -> dict[str, str | int]:
@@ -253,10 +250,9 @@ def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> P
     :raises UnusableAuditData: if no two words in a row are left.
     """
     cutter = Cutter(embedding)
-    counts, whole = PairCounts(len(embedding) + 1), blake2b(digest_size=16)
+    counts = PairCounts(len(embedding) + 1)
     apart, left_out = {digest_of(text) for text in attacked}, 0
     for line in read_documents(path):
-        whole.update(line.encode() + b"\n")
         if line.strip() and digest_of(line) in apart:
             left_out += 1
         elif line.strip():
@@ -266,4 +262,4 @@ def read_context(embedding: Embedding, path: Path, attacked: Iterable[str]) -> P
     if bigrams is None:
         problem = "holds no two words in a row outside of the compared texts; give another public text"
         raise UnusableAuditData(path, problem)
-    return PublicContext(source=path.name, bigrams=bigrams, left_out=left_out, digest=whole.hexdigest())
+    return PublicContext(source=path.name, bigrams=bigrams, left_out=left_out)
