@@ -245,9 +245,9 @@ def release(
     :param column -c: A column of private text. By default, those of the card. May be repeated.
     :param card: The card of the release.
     :param epsilon -e: Without a card: the ε per word; the other options say what else is planned.
-    :param person COLUMN: The column that says whose a record is.
-    :param words: A file of words to report apart, such as drugs. May be repeated.
-    :param public: A public text that attackers have read, one document a line.
+    :param person COLUMN: The column with the person of each record.
+    :param words: A file of words to report separately, such as drugs. May be repeated.
+    :param public: A public text that the attackers know, one document per line.
     """
     from deniable.decision.attack import attack_file
     from deniable.decision.page import attack_tables

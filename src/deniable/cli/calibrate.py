@@ -43,25 +43,22 @@ def calibrate(
     as_json: bool = False,
     quiet: bool = False,
 ) -> None:
-    """Find the largest ε that meets targets for the words looked at, name those that hardly change, and write
-    a page about it.
+    """Find the largest ε at which words meet your targets, list those that hardly change, and write a page.
 
-    All words of the vocabulary are looked at, unless --words or --sample say which; then nothing is said of
-    the others, but for a bound on the share of the vocabulary that misses the targets, which a random sample
-    gives.
+    All words of the vocabulary are measured, unless --words or --sample choose some. Then the result is about
+    these words only; a random sample also bounds the share of the vocabulary that misses the targets.
 
-    Without targets the page covers a range of ε that is found, from all words changed to none. An interrupted
-    run is continued by the same command. With --protect the words that miss the targets are exposed and go in
-    as others: at the given --epsilon, or at the largest ε where at most the share --most-protected does.
+    Without targets the page covers the range of ε from all words changed to none. The same command continues
+    an interrupted run. With --protect, exposed words (those that miss the targets) are replaced by a stand-in
+    before the noise: at the given --epsilon, or at the largest ε with at most --most-protected exposed words.
 
     The mechanisms multivariate, mahalanobis and gaussian are measured by rays, at all ε at once. The others
-    are measured at twelve values of ε (or those given), and again between the two where the targets are lost:
-    by exact sums where a mechanism has them, and by draws for vickrey and rank-smoothing, which takes long
-    for many words. With --device cuda and values of --epsilon, draws on the GPU take the place of rays.
+    are measured at twelve values of ε (or those given), and again between the two where the targets fail: by
+    exact sums where a mechanism has them, and by draws for vickrey and rank-smoothing, which are slow for
+    many words. With --device cuda and values of --epsilon, draws on the GPU replace rays.
 
     :param max_unchanged: At most this share of draws may return a word unchanged (N_w), such as 0.5.
-    :param min_distinct: In as many draws as --effort says, a word must become at least this many distinct
-        words.
+    :param min_distinct: In --effort draws, a word must become at least this many distinct words.
     :param max_capacity: At most this factor may seeing a released word raise anybody's chance to guess
         right, on average, such as 50.
     :param named_at_most: Alone: the share of the words of English text that a reader of single released
@@ -71,7 +68,7 @@ def calibrate(
     :param rays --effort: How many random directions to follow from each word, or draws for each word and ε.
     :param words: Look only at the words in this file, one a line.
     :param sample: Look only at this many words, drawn at random: a quick look.
-    :param protect nearest|unknown: Let exposed words go in as others.
+    :param protect nearest|unknown: Replace exposed words by a stand-in before the noise.
     :param most_protected: With --protect and no --epsilon: the largest share of the words to protect.
     :param save_as --as: The name to install the protected embedding under.
     :param csv: Where to write the values of every word looked at as CSV.
@@ -81,7 +78,7 @@ def calibrate(
     :param example: A public sentence to show on the page. May be repeated.
     :param all_walks: Measure S_w of every word, not of 1,000: slow with many words.
     :param as_json --json: Print JSON for machines; a page is written with --report only.
-    :param quiet -q: No progress.
+    :param quiet -q: Do not show progress.
     """
     from deniable import calibration
     from deniable.parameters import validated_count

@@ -45,8 +45,8 @@ def explain(
 ) -> None:
     """Show what WORD may become at this ε, how often it stays, and how far its neighbours are.
 
-    Of several words it shows a table, those first that stay most often. On a reduced or shaped embedding it
-    also shows of one word which neighbours came nearer and which went away.
+    Several words are shown as a table, those that stay most often first. For one word of a reduced or shaped
+    embedding, it also shows which neighbours came nearer and which moved away.
 
     :param word: The words to explain.
     :param words: A file of words to explain, one per line, such as names. May be repeated.

@@ -38,7 +38,7 @@ def receipt(
 
     :param file RECEIPT: The receipt of a release: OUTPUT.receipt.json.
     :param output -o: Where to write the page (HTML).
-    :param card: The card of the release. By default it is looked for beside the receipt.
+    :param card: The card of the release. Default: the card beside the receipt.
     :param delta: The δ of the numbers for texts that differ in several words.
     :param no_numbers: Leave out what is proved in numbers, which takes seconds.
     :param as_json --json: Print the receipt as JSON, with what is proved in numbers.

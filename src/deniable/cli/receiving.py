@@ -37,7 +37,7 @@ class ReceivingOptions:
         text has them.
     :param prior rank|uniform|FILE: Word frequencies assumed before the release is read: by rank in the
         embedding, uniform, or from a file with a word and its count on each line.
-    :param words: How many words may have gone in: the most frequent ones.
+    :param words: Number of possible input words: the most frequent ones.
     :param effort: For the channel: at most how many points are drawn around each word, or directions
         followed, or draws made.
     :param check: Refuse text that this mechanism cannot have released at this ε, and a column that the card

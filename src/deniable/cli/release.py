@@ -61,9 +61,9 @@ def release(
     :param drop_sheet NAME: Another sheet that is left out. May be repeated.
     :param label COLUMN: A kept column whose use is measured. By default, those that look like classes. May
         be repeated.
-    :param person COLUMN: The column that says whose a record is.
-    :param words: A file of words to report apart, such as drugs. May be repeated.
-    :param public: A public text that attackers have read, one document a line.
+    :param person COLUMN: The column with the person of each record.
+    :param words: A file of words to report separately, such as drugs. May be repeated.
+    :param public: A public text that the attackers know, one document per line.
     :param risk low|medium|high|SHARE: The share of words that a reader of single words may name at most: 8,
         17 or 33 %, or a share such as 0.12. Default: low.
     :param epsilon -e: The privacy parameter, instead of --risk.
@@ -71,7 +71,7 @@ def release(
     :param allow_names: Let names of people come out.
     :param accept_changes: Release with the verdict "release with changes" too.
     :param no_input: Ask nothing: stop with the list of what is missing.
-    :param dry_run: Say what would become of each column, and what would be done, and stop.
+    :param dry_run: Show the role of each column and the planned steps, and stop.
     :param resume: Continue a release that was cut off.
     :param force: Replace an output that exists.
     """

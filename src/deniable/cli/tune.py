@@ -101,10 +101,11 @@ def tune(
     """Find the shaped space and the ε that serve a purpose best at a given attacker, on PUBLIC labelled
     texts; install and calibrate it.
 
-    The classes of a column are the purpose. Numbers of axes, strengths and ε are tried, all brought to an
-    attacker who knows how frequent words are and names the given share of them, or of their kinds. The space
-    is chosen on texts that are not judged. A page for a privacy officer says what survives by design, what
-    else survives, and what an attacker names. An interrupted search goes on where it was.
+    The classes of a column are the purpose. The search tries numbers of axes, strengths and ε, all at an
+    equal attacker who knows the word frequencies and guesses the given share of the words, or of their
+    kinds. The texts that choose the space do not judge it. A page for a privacy officer shows what survives
+    by design, what else survives, and what an attacker guesses. The same command continues an interrupted
+    search.
 
     :param data: PUBLIC labelled texts (CSV, TSV, JSON Lines, Parquet); never the text that is to be
         protected.
@@ -112,10 +113,10 @@ def tune(
     :param label: The column that holds the class: the purpose.
     :param new --as: The name to install the space under.
     :param also: A column with another attribute, of which it is measured what survives. May be repeated.
-    :param public: A public text, one document per line: the attacker reads in context too.
+    :param public: A public text, one document per line: the attacker then also reads in context.
     :param texts: Use at most this many texts, drawn at random: for a quick look.
     :param report: Where to write the page. Default: NAME-tuning.html in the current folder.
-    :param as_json --json: Print JSON for machines; then a page is written only with --report.
+    :param as_json --json: Print JSON for machines; a page is written only with --report.
     """
     from deniable.atomic import check_place
     from deniable.embeddings.store import free_place

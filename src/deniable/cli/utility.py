@@ -59,17 +59,17 @@ def utility(
     """Measure what ε costs on your own labelled texts: train on released and on original text, test both,
     draw the curve.
 
-    The answer is for somebody who is given released text only, to learn from and to judge, and reads it as
-    released or decoded, whichever is better on validation texts. What words become is computed first for
-    decoding: for the words that were released. Without --epsilon, the values are those at which an average
-    word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws. Nothing of the releases is kept.
+    The result holds for a recipient who trains and tests on released text only, as released or decoded,
+    whichever is better on validation texts. Decoding first computes the channel of the released words.
+    Without --epsilon, the values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and
+    99 % of the draws. Nothing of the releases is kept.
 
     :param text --text --column -c: The column that holds the text. By default, that of the card.
     :param label: The column that holds the class: text, whole numbers, or true and false.
     :param card: The card of a release: measure its mechanism at its ε, instead of the options for these.
     :param report: Where to write the page. Default: DATA-utility.html in the current folder.
     :param figures: A folder for the curve (PNG, SVG) and the table (Markdown).
-    :param as_json --json: Print JSON for machines; then a page is written only with --report.
+    :param as_json --json: Print JSON for machines; a page is written only with --report.
     """
     from deniable.atomic import check_place
     from deniable.parameters import validated_count

@@ -57,7 +57,7 @@ class Field:
 _RISK = (
     "Choose ε by what can be named instead of --epsilon: the share of the words of English text that a "
     "reader of single released words names at most, such as 0.08. low is 8 %, medium 17 %, high 33 %; "
-    "guessing blindly names 5.6 %."
+    "guessing without the release names 5.6 %."
 )
 _PURPOSE = (
     "Release in the built-in space of a purpose instead of an --embedding: sentiment keeps praise and blame "

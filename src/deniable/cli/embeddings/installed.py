@@ -236,7 +236,7 @@ def compare(
     :param names: The names of two or more embeddings.
     :param sample: How many of the words that all of them have are measured.
     :param rays --effort: How many random directions to follow from each word.
-    :param quiet -q: No progress.
+    :param quiet -q: Do not show progress.
     """
     from deniable.calibration.compare import average_lines, compare_embeddings
 

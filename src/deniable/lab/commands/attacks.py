@@ -167,7 +167,7 @@ def membership(
     decoded: DecodedOptions,
     audit: AuditOptions,
 ) -> None:
-    """Train language models on original and on released text, and let an auditor tell whose text was used.
+    """Train language models on original and on released text, and let an auditor guess whose text was used.
 
     :param user_column: The column that says who wrote the text.
     """

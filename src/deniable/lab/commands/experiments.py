@@ -254,7 +254,7 @@ def reproduce(
 ) -> None:
     """Measure what ε costs on one of the paper's tasks: perturb, train, evaluate, draw the curve.
 
-    Finished results are kept, and the same command goes on where it was interrupted. Without --epsilon, the
+    Finished results are kept, and the same command continues an interrupted run. Without --epsilon, the
     values are those at which an average word stays unchanged in 5, 25, 50, 75, 95 and 99 % of the draws.
 
     :param at: Perturb at training time, at test time, or both, one after the other.
