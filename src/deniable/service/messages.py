@@ -53,7 +53,7 @@ class Choice(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, omit_defa
     record_epsilon: Annotated[float | None, Meta(description="The most ε of a text.")] = None
     embedding: Annotated[str | None, Meta(description="One of /embeddings.")] = None
     purpose: Annotated[
-        Literal["general", "sentiment"] | None,
+        Literal["general", "sentiment", "topic"] | None,
         Meta(description="In place of an embedding: the built-in space of a purpose."),
     ] = None
     mechanism: Annotated[str | None, Meta(description="One of /mechanisms.")] = None
