@@ -6,8 +6,9 @@ receipts.
 
 And calibration-without-names-1.json and -2.json: the same of the default without the words of each built-in
 list of names. The name of a space for a purpose makes its three files, without S_w: in one dimension two rays
-are all there are, and in three a walk along a ray meets so many words that it takes hours. N_w is computed for all words, S_w and distinct words for a sample, with the rays that
-every calibration uses; so anybody gets the same file. Interrupted, it continues where it was.
+are all there are, and in three a walk along a ray meets so many words that it takes hours. N_w is computed
+for all words, S_w and distinct words for a sample, with the rays that every calibration uses; so anybody gets
+the same file. Interrupted, it continues where it was.
 """
 
 from __future__ import annotations
@@ -58,9 +59,9 @@ def sample_of(embedding: Embedding) -> Ids:
 
 def write_calibration(embedding: Embedding, target: Path) -> None:
     """Compute and write one file."""
+    rays = 2 if embedding.dimension == 1 else RAYS
     with Progress("N_w of all words", unit="words") as progress:
-        whole = measure_by_rays(embedding, rays=2 if embedding.dimension == 1 else RAYS, report=progress.report)
-    epsilons = EPSILONS
+        whole = measure_by_rays(embedding, rays=rays, report=progress.report)
     if embedding.linear_map is not None:
         note = make_note(whole, EPSILONS_OF_SPACES).to_dict()
         write_json(target, {"made_by": "scripts/embedding/calibrate.py", **note})
@@ -71,11 +72,11 @@ def write_calibration(embedding: Embedding, target: Path) -> None:
             embedding,
             rays=RAYS,
             ids=sample,
-            epsilons=np.array(epsilons),
+            epsilons=np.array(EPSILONS),
             support=True,
             report=progress.report,
         )
-    note = make_note(whole, epsilons, some).to_dict()
+    note = make_note(whole, EPSILONS, some).to_dict()
     write_json(target, {"made_by": "scripts/embedding/calibrate.py", **note})
 
 

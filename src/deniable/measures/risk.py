@@ -52,9 +52,18 @@ _KNOWN = {
     ("d8ca15e7648e5266d82e5730e38ae087", 0.08): 0.161,
     ("d8ca15e7648e5266d82e5730e38ae087", 0.17): 0.907,
     ("d8ca15e7648e5266d82e5730e38ae087", 0.33): 5.51,
+    ("1ea85afba0fe2e018796e52c6c0d669d", 0.08): 0.219,
+    ("1ea85afba0fe2e018796e52c6c0d669d", 0.17): 0.467,
+    ("1ea85afba0fe2e018796e52c6c0d669d", 0.33): 0.91,
+    ("ec3de12b8540048328e7a3b927ba5063", 0.08): 0.213,
+    ("ec3de12b8540048328e7a3b927ba5063", 0.17): 0.465,
+    ("ec3de12b8540048328e7a3b927ba5063", 0.33): 0.89,
+    ("af6f7619ad23b415ca0d8b385da612c7", 0.08): 0.209,
+    ("af6f7619ad23b415ca0d8b385da612c7", 0.17): 0.457,
+    ("af6f7619ad23b415ca0d8b385da612c7", 0.33): 0.896,
 }
-"""The ε of the levels for the built-in embeddings (default, for-sentiment), whole and without either list of
-names, and the paper's mechanism: found by ``largest_epsilon``."""
+"""The ε of the levels for the built-in embeddings (default, for-sentiment, for-topic), whole and without
+either list of names, and the paper's mechanism: found by ``largest_epsilon``."""
 
 _found: dict[tuple[object, ...], float] = {}
 _MOST_FOUND = 256

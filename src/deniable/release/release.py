@@ -54,7 +54,8 @@ class Release(TextPolicy):
     ``"names"``, the path of a file, or words (see ``NeverRelease.of``); they are taken out of the vocabulary.
 
     ``purpose`` names a built-in space in place of an ``embedding``: "sentiment" keeps praise and blame,
-    "topic" what news is about, and little else; "general" is the default embedding. ε does not compare between spaces: give ``risk``.
+    "topic" what news is about, and little else; "general" is the default embedding. ε does not compare
+    between spaces: give ``risk``.
 
     ``risk`` gives ``epsilon`` in place of a number: "low", "medium", "high" (8, 17 and 33 %), or the share of
     words that a reader of single released words may name at most in English text
