@@ -9,7 +9,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deniable import TEM, Embedding, Gaussian, InsecureSeededRandomness, Multivariate, Privatizer, __version__
+from deniable import (
+    TEM,
+    Embedding,
+    Gaussian,
+    InsecureSeededRandomness,
+    Multivariate,
+    Privatizer,
+    Release,
+    __version__,
+)
 from deniable.release.receipt import Receipt
 from deniable.release.tally import Tally, UserCounts, lower_median
 from tests.support.strategies import random_embedding
@@ -60,6 +69,8 @@ def test_every_relaxation_is_named(policy: dict[str, Any], embedding: Embedding)
     [relaxation] = receipt.relaxations
     assert relaxation.startswith(f"{name}: of 1" if name == "keep_words" else f"{name}={value!r}: ")
     assert f"relaxed: {relaxation}" in receipt.summary()
+    if name != "keep_words":
+        assert Release(epsilon=6, **policy).make().card.to_dict()["policy"][name] == value
 
 
 def test_with_a_budget_the_receipt_says_what_a_word_may_get_and_what_one_got(embedding: Embedding) -> None:

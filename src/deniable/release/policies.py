@@ -57,9 +57,15 @@ class TextPolicy:
     keep_words: Collection[str] = ()
 
     def __post_init__(self) -> None:
-        _one_of("unknown", self.unknown, get_args(UnknownPolicy))
-        _one_of("punctuation", self.punctuation, get_args(PunctuationPolicy))
-        _one_of("case", self.case, get_args(CasePolicy))
+        for name, allowed in (
+            ("unknown", UnknownPolicy),
+            ("punctuation", PunctuationPolicy),
+            ("case", CasePolicy),
+        ):
+            value = getattr(self, name)
+            _one_of(name, value, get_args(allowed))
+            # A grid of parameters gives strings of NumPy, which neither card nor receipt holds.
+            object.__setattr__(self, name, str(value))
         words = list(self.keep_words) if isinstance(self.keep_words, Iterable) else [None]
         if isinstance(self.keep_words, str) or not all(isinstance(word, str) for word in words):
             raise InvalidParameter("keep_words", self.keep_words, "must be a collection of words")
@@ -93,8 +99,7 @@ class TextPolicy:
             "punctuation='keep'": "punctuation marks and their positions are released exactly",
             "case='keep'": "which words were capitalised or upper case is released exactly",
         }
-        # As plain text: a choice may be a string of NumPy, as a grid of parameters has them.
-        chosen = {f"{name}={str.__str__(value)!r}" for name, value in self.choices.items()}
+        chosen = {f"{name}={value!r}" for name, value in self.choices.items()}
         found = [f"{choice}: {disclosed}" for choice, disclosed in named.items() if choice in chosen]
         if self.keep_words:
             found.append(
