@@ -15,7 +15,7 @@ from deniable.arrays import Floats, Ids, Vectors
 from deniable.channel.channel import Channel
 from deniable.decoding.context import ContextDecoder
 from deniable.decoding.ngrams import Bigrams
-from deniable.decoding.posterior import MOST_CANDIDATES, Posterior, make_posterior
+from deniable.decoding.posterior import Posterior, make_posterior
 from deniable.decoding.reading import Reading
 from deniable.decoding.shares import MOST_STEPS, LearntShares, learn_shares
 from deniable.embeddings.embedding import Embedding
@@ -278,7 +278,7 @@ class ChannelDecoder:
         return counts
 
     def _read(
-        self, texts: Sequence[str | None], *, most: int = MOST_CANDIDATES, report: Report | None = None
+        self, texts: Sequence[str | None], *, most: int | None = None, report: Report | None = None
     ) -> Iterator[tuple[Ids, Any, Reading]]:
         """Yield the ids of each text, which of them are known, and what is read at these: without a context
         at most so many candidates, since a table of all takes kilobytes a word."""

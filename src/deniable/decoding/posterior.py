@@ -93,7 +93,7 @@ class Posterior:
         return expected
 
     def decode(
-        self, texts: Sequence[Ids], *, most: int = MOST_CANDIDATES, report: Report | None = None
+        self, texts: Sequence[Ids], *, most: int | None = None, report: Report | None = None
     ) -> Iterator[Reading]:
         """Yield what is read in each text, given as ids of released words, with at most so many
         candidates."""
@@ -102,17 +102,18 @@ class Posterior:
             if report is not None:
                 report(done, len(texts))
 
-    def read(self, released: Ids, *, most: int = MOST_CANDIDATES) -> Reading:
+    def read(self, released: Ids, *, most: int | None = None) -> Reading:
         """Return what Bayes' rule says of each released word by itself, with at most so many candidates."""
         inside, rows, chances = self.padded(released, most=most)
         words = np.where(inside, self.channel.inputs[rows], -1)
         words[:, 0] = self.best[released]  # also of what no input becomes, which has no candidate
         return Reading(words=words, chances=chances, rest=self.rest[released], elsewhere=self.elsewhere)
 
-    def padded(self, outputs: Ids, *, most: int = MOST_CANDIDATES) -> tuple[Any, Ids, Floats]:
+    def padded(self, outputs: Ids, *, most: int | None = None) -> tuple[Any, Ids, Floats]:
         """Return tables of the candidates of outputs: which cells hold one, rows of the channel, chances."""
         lengths = np.diff(self.starts)[outputs]
-        width = max(1, min(int(lengths.max(initial=1)), most))
+        width = max(1, int(lengths.max(initial=1)))
+        width = width if most is None else min(width, most)
         inside = np.arange(width) < lengths[:, None]
         if not len(self.rows):
             return inside, np.zeros(inside.shape, dtype=np.int64), np.zeros(inside.shape)
