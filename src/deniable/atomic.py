@@ -44,7 +44,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def check_place(path: Path, advice: str = "name another file") -> None:
-    """Do nothing if a file can be written there. Long work asks before it starts."""
+    """Check that a file can be written there. Long work asks before it starts."""
     if path.is_dir():
         raise RecordError(path, "is a folder; name a file")
     if not path.parent.is_dir():
@@ -78,7 +78,7 @@ def read_plain_file(
 
 
 def check_regular(path: Path, advice: str) -> None:
-    """Do nothing if a file of that name may be replaced: it is a regular one, or there is none."""
+    """Check that a file of that name may be replaced: it is a regular one, or there is none."""
     if path.exists() and not path.is_file():
         raise RecordError(path, f"is not a regular file; {advice}")
 
@@ -91,7 +91,7 @@ def check_new(*paths: Path, force: bool = False) -> None:
 
 
 def check_apart(source: str, *paths: Path) -> None:
-    """Do nothing if the files that are written are neither the input nor one another."""
+    """Check that the files that are written are neither the input nor one another."""
     seen: set[Path] = set()
     for path in paths:
         if not path.parent.is_dir():

@@ -75,7 +75,7 @@ class Files:
         return self.page is not None or self.figures is not None
 
     def check(self) -> None:
-        """Do nothing if all can be written; the folder of the figures is made.
+        """Check that all can be written; the folder of the figures is made.
 
         :raises RecordError: if a file cannot be written there.
         """

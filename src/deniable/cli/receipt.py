@@ -80,7 +80,7 @@ def _numbers(found: ReceiptFile, file: Path, card: Path | None, delta: float) ->
 
 
 def check_page(page: Path, source: str, *written: Path | None, force: bool) -> None:
-    """Do nothing if the page can be written there, which is neither the source nor another file that is
+    """Check that the page can be written there, which is neither the source nor another file that is
     written.
 
     :raises RecordError: otherwise.

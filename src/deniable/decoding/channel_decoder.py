@@ -281,7 +281,7 @@ class ChannelDecoder:
         self, texts: Sequence[str | None], *, most: int | None = None, report: Report | None = None
     ) -> Iterator[tuple[Ids, Any, Reading]]:
         """Yield the ids of each text, which of them are known, and what is read at these: without a context
-        at most so many candidates, since a table of all takes kilobytes a word."""
+        at most ``most`` candidates, since a table of all takes kilobytes a word."""
         every = list(self.reader.ids(texts))
         known = [ids != self.embedding.unknown_id for ids in every]
         released = [ids[inside] for ids, inside in zip(every, known, strict=True)]

@@ -95,7 +95,7 @@ class Posterior:
     def decode(
         self, texts: Sequence[Ids], *, most: int | None = None, report: Report | None = None
     ) -> Iterator[Reading]:
-        """Yield what is read in each text, given as ids of released words, with at most so many
+        """Yield what is read in each text, given as ids of released words, with at most ``most``
         candidates."""
         for done, text in enumerate(texts, 1):
             yield self.read(text, most=most)
@@ -103,7 +103,7 @@ class Posterior:
                 report(done, len(texts))
 
     def read(self, released: Ids, *, most: int | None = None) -> Reading:
-        """Return what Bayes' rule says of each released word by itself, with at most so many candidates."""
+        """Return what Bayes' rule says of each released word by itself, with at most ``most`` candidates."""
         inside, rows, chances = self.padded(released, most=most)
         words = np.where(inside, self.channel.inputs[rows], -1)
         words[:, 0] = self.best[released]  # also of what no input becomes, which has no candidate

@@ -130,7 +130,7 @@ def map_embedding(embedding: Embedding, linear_map: LinearMap, *, name: str | No
 
 
 def check_mappable(embedding: Embedding) -> None:
-    """Do nothing if the embedding can be mapped.
+    """Check that the embedding can be mapped.
 
     :raises InvalidParameter: if words of it are protected: which ones are exposed depends on the metric; or
         if it is mapped already: a space says what one map kept, and what two kept is said by neither.

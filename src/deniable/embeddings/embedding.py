@@ -252,7 +252,7 @@ class Embedding:
         return self.compute_fingerprint()
 
     def check_content(self) -> None:
-        """Do nothing if the content has the fingerprint that was noted when it was stored.
+        """Check that the content has the fingerprint that was noted when it was stored.
 
         A fingerprint that was only noted can be noted by anybody. A keyed release draws its noise from it:
         other vectors under the same fingerprint would be released with the same noise, and the difference of

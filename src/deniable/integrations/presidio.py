@@ -42,7 +42,7 @@ class Deniable(Operator):
         return _release(params).shared_privatizer()(text)
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
-        """Do nothing if the parameters are allowed.
+        """Check that the parameters are allowed.
 
         :raises InvalidParameter: otherwise.
         """

@@ -184,7 +184,7 @@ def checked_options(entry: Entry, options: Mapping[str, object]) -> dict[str, ob
 
 
 def check_option_types(entry: Entry, options: Mapping[str, object]) -> None:
-    """Do nothing if options that somebody else wrote down are values of the mechanism, and not texts, which
+    """Check that options that somebody else wrote down are values of the mechanism, and not texts, which
     may name files."""
     for option in entry.options:
         if option.name in options and not option.takes(given := options[option.name]):

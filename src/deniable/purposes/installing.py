@@ -42,7 +42,7 @@ def install_shaped(
 
 
 def check_installable(name: str, new_name: str, *, dimension: int, strength: float = STRENGTH) -> None:
-    """Do nothing if an embedding can be mapped and stored with these numbers: asked before texts are read."""
+    """Check that an embedding can be mapped and stored with these numbers: asked before texts are read."""
     store.free_place(new_name)
     validated_count(dimension, "dimension", at_least=0)
     validated_strength(strength)

@@ -124,7 +124,7 @@ def read_public(
 
 
 def check_learnable(texts: PublicTexts) -> None:
-    """Do nothing if directions can be learnt from these texts.
+    """Check that directions can be learnt from these texts.
 
     :raises TaskDataError: if there are too few, all have one label, or classes have hardly a text.
     """

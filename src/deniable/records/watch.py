@@ -198,7 +198,7 @@ class Watch:
         self._seen = {name: seen for name, seen in self._seen.items() if name in names}
 
     def _check_nothing_in_the_way(self, name: str, entry: LedgerEntry | None) -> None:
-        """Do nothing if output and receipt are there when they were published from here, and only then."""
+        """Check that output and receipt are there when they were published from here, and only then."""
         output, receipt, card = (
             beside(self._out / released_name(name), ending) for ending in ("", _RECEIPT, _CARD)
         )
@@ -286,7 +286,7 @@ class Watch:
             return self._release(source, now, layout, target, resume=resume, replaces=again)
 
     def _check_repeatable(self, path: Path, entry: LedgerEntry, now: LedgerEntry, layout: Layout) -> None:
-        """Do nothing if a file that changed after its release may be released again."""
+        """Check that a file that changed after its release may be released again."""
         problem = "changed after it was released, and fresh noise would spend the budget of its records again"
         if self._private.keyed is None or layout.record_id is None:
             way_out = (

@@ -122,7 +122,7 @@ def read_fasttext_binary(path: Path, *, source: Path) -> RawEmbedding:
 
 
 def _check_fasttext(path: Path) -> None:
-    """Do nothing if all that a fastText model claims to hold is there: gensim believes the counts, and reads
+    """Check that all that a fastText model claims to hold is there: gensim believes the counts, and reads
     on behind the end.
 
     :raises ValueError: or struct.error, if it is not.

@@ -165,7 +165,7 @@ def receipt_of_task(task: Task, names: Sequence[str], roles: Roles, tally: Tally
 
 
 def check_unique(frame: DataFrame, record_id: str) -> None:
-    """Do nothing if no two records have one id: under a key, their equal words would be released as equal.
+    """Check that no two records have one id: under a key, their equal words would be released as equal.
 
     :raises InvalidParameter: otherwise, with how many ids are repeated.
     """

@@ -27,7 +27,7 @@ _ABOUT_PATHS = {
 
 
 def check_java() -> None:
-    """Do nothing if Spark will find a Java."""
+    """Check that Spark will find a Java."""
     home = os.environ.get("JAVA_HOME")
     if _java() is None:
         where = f"in JAVA_HOME ({home})" if home else "on the PATH"

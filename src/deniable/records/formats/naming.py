@@ -84,7 +84,7 @@ class Naming:
         return tuple(name_text(named, place, consistent=False) for place in places)
 
     def check_unique(self) -> None:
-        """Do nothing if no two of all records named so far have one id."""
+        """Check that no two of all records named so far have one id."""
         if (repeated := self._ids.repeated()) is not None:
             self._refuse(*repeated)
 
