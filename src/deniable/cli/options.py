@@ -31,8 +31,7 @@ from deniable.release.fields import FIELDS
 if TYPE_CHECKING:
     from deniable.embeddings.embedding import Embedding
     from deniable.mechanisms.catalogue import ChosenMechanism
-    from deniable.records.formats.layout import Roles
-    from deniable.records.reading import ReadingOptions
+    from deniable.records.formats.layout import ReadingOptions, Roles
     from deniable.release.privatizer import Privatizer
     from deniable.release.release import Release
     from deniable.words.never_release import NeverRelease

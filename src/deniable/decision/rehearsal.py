@@ -47,7 +47,7 @@ MOST_PLACES = 0.5
 
 SAMPLES = 10
 LONGEST_SAMPLE = 4_000
-"""So many characters of a text are shown, before and after."""
+"""How many characters of a text are shown at most, before and after."""
 
 _FEWEST_TO_LINK = 20
 _ALONE, _CONTEXT, _KINDS = "word by word", "in context", "kinds of words, word by word"

@@ -13,7 +13,8 @@ from deniable.decoding.decoder import Decoder
 from deniable.embeddings.embedding import Embedding
 from deniable.parameters import validated_count
 from deniable.progress import Report
-from deniable.records.reading import ReadingOptions, check_rewritten, read_texts, rewrite_file
+from deniable.records.formats.layout import ReadingOptions
+from deniable.records.reading import check_rewritten, read_texts, rewrite_file
 from deniable.release.card import Card
 
 _TEXTS_AT_ONCE = 1_000

@@ -13,7 +13,8 @@ from typing import Literal, Self, Unpack
 
 from deniable.embeddings.linear_map import MOST_CLASSES, LabelKind
 from deniable.errors import InvalidParameter, RecordError, TaskDataError
-from deniable.records.reading import ReadingOptions, labelled_records
+from deniable.records.formats.layout import ReadingOptions
+from deniable.records.reading import labelled_records
 
 FEWEST_TEXTS, FEWEST_OF_A_CLASS = 20, 4
 

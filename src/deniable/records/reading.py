@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import IO, Any, TypedDict, Unpack
+from typing import IO, Any, Unpack
 
 from deniable.atomic import check_apart, check_new, check_place, whole_file
 from deniable.compression import compress, compression_for
@@ -22,21 +22,11 @@ from deniable.errors import InvalidParameter, RecordError, UnusableAuditData
 from deniable.noise.encoding import RecordId
 from deniable.progress import Report
 from deniable.records.formats.columns import OTHER_DELIMITERS
-from deniable.records.formats.layout import Layout, Roles, make_layout
+from deniable.records.formats.layout import Layout, ReadingOptions, Roles, make_layout
 from deniable.records.formats.lines import Lines
 from deniable.records.formats.naming import Naming, Place
 from deniable.records.formats.opening import open_reader, open_source
 from deniable.records.formats.reader import Reader
-
-
-class ReadingOptions(TypedDict, total=False):
-    """How a file is read where its name does not say; for those who hand it on to ``labelled_records``."""
-
-    format: str | None
-    delimiter: str | None
-    header: bool
-    encoding: str
-    sheet: str | None
 
 
 def labelled_records(

@@ -24,7 +24,8 @@ from deniable.purposes.public_texts import (
     read_public,
     without_gaps,
 )
-from deniable.records.reading import ReadingOptions, labelled_records
+from deniable.records.formats.layout import ReadingOptions
+from deniable.records.reading import labelled_records
 from deniable.utility.accuracy import stratified_split
 
 FEWEST_TEXTS = 200

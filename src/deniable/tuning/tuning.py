@@ -28,7 +28,7 @@ from deniable.parameters import validated_count, validated_share
 from deniable.progress import Report, Steps
 from deniable.purposes.label_check import label_warnings
 from deniable.purposes.shaping import validated_strength
-from deniable.records.reading import ReadingOptions
+from deniable.records.formats.layout import ReadingOptions
 from deniable.report.wording import percent
 from deniable.tuning.findings import (
     AttackFinding,

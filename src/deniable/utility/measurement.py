@@ -26,7 +26,8 @@ from deniable.mechanisms.catalogue import ChosenMechanism
 from deniable.neighbours.threads import threads as threads_of_this_process
 from deniable.parameters import validated_count, validated_epsilon, validated_share
 from deniable.progress import Report, part_of
-from deniable.records.reading import LabelledTexts, ReadingOptions, labelled_records
+from deniable.records.formats.layout import ReadingOptions
+from deniable.records.reading import LabelledTexts, labelled_records
 from deniable.utility.accuracy import (
     AS_RELEASED,
     DECODED,
